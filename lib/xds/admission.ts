@@ -1,8 +1,10 @@
 /**
- * Admission of new streams: a token bucket whose streams wait, so that a storm of reconnecting proxies is spread out
- * rather than refused and provoked to come again. Clients are served in turn, each its streams in order, so that a client
- * that opens many streams delays only itself. Clients without an identity are served by address first: many of one address
- * have more turns than one of them alone, and fewer than one each. A stream that ends while it waits gives its place back.
+ * Admission of new streams: a token bucket with a queue. In a storm of reconnecting proxies streams wait; a refused
+ * proxy would only come again.
+ *
+ * Clients are served in turn, and each client's streams in order, so that a client with many streams delays only
+ * itself. Clients without an identity are grouped by address: a group with many clients has more turns than a single
+ * client, but fewer than one for each member. The end of a waiting stream frees a place.
  *
  * @module
  */
@@ -11,29 +13,29 @@ import { RemoteTime } from "../sockets/patience.ts";
 import { WeightedQueue } from "./weighted_queue.ts";
 
 /**
- * Longest wait for admission, in milliseconds of a server that is not held up ({@linkcode RemoteTime}); a stream that has
- * waited longer is refused.
+ * Longest wait for admission; after the wait a stream is refused. In milliseconds of {@linkcode RemoteTime}, where the
+ * time of a stalled event loop does not count.
  */
 export const MAX_ADMISSION_WAIT = 10_000;
 
-/** Most streams that wait, at any rate: twice as many as a server has connections by default. */
+/** Most waiting streams, at any rate: twice a server's default number of connections. */
 export const MAX_WAITING_STREAMS = 20_000;
 
-/** Longest time between two looks at streams that wait, in milliseconds. */
+/** Longest time between two looks at the waiting streams, in milliseconds. */
 const LOOK = 1000;
 
-/** Streams that are admitted or refused before the event loop gets its turn. */
+/** Streams admitted or refused before the event loop gets its turn. */
 const BATCH = 64;
 
 /**
- * A limit of 0 means: this many streams a second. Computing and sending a first configuration costs 3 to 5 ms of CPU
- * (its share of a storm of 400 proxies), so a core can serve this many.
+ * The admissions a second for a limit of 0. Computing and sending a first configuration costs 3 to 5 ms of CPU
+ * (measured as the share of one proxy in a storm of 400), so that a core serves 200 streams a second.
  */
 export function defaultAdmissionRate(cores: number): number {
   return 200 * Math.max(1, cores);
 }
 
-/** A stream that wants to be admitted. Exactly one of both is called, at most once, and neither throws. */
+/** A stream waiting for admission. Exactly one of both methods is called, at most once. Neither throws. */
 export interface WaitingStream {
   /** The stream may go on. */
   admit(): void;
@@ -49,7 +51,7 @@ export class Admission {
   readonly #queue = new WeightedQueue<WaitingStream>();
   readonly #since = new WeakMap<WaitingStream, number>();
   #nextFree: number;
-  /** The time that waiting streams are measured by; a new one whenever the first begins to wait. */
+  /** The clock of the waiting streams. A new one starts whenever the queue was empty before. */
   #time: RemoteTime;
   #timer: Cancel | undefined;
 
@@ -62,17 +64,18 @@ export class Admission {
     this.#time = this.#newTime();
   }
 
-  /** Number of streams that wait now. */
+  /** Number of waiting streams. */
   get waiting(): number {
     return this.#queue.size;
   }
 
   /**
-   * Admits a stream now or later, or refuses it. Up to one second's worth of streams pass without waiting after a quiet
-   * second. When too many streams wait, the group with most of them for its weight loses the newest of its client with most.
+   * Admits a stream now or later, or refuses it. After a quiet second, up to one second's worth of streams pass without
+   * waiting. When too many streams wait, the group with the most streams for its weight loses a stream: the newest of
+   * its client with the most streams.
    *
-   * @param client key of the client, compared as the keys of a Map are
-   * @param group key of the clients among which it is served, e.g. an address. Default: it is alone.
+   * @param client key of the client, compared like keys of a Map
+   * @param group key of the group that shares turns with the client, e.g. an address. Default: the client alone.
    */
   request(client: unknown, stream: WaitingStream, group: unknown = client): void {
     if (this.#queue.size === 0 && this.#takeToken()) return stream.admit();
@@ -84,7 +87,7 @@ export class Admission {
     surplus?.refuse();
   }
 
-  /** Takes note that a stream has ended. If it waited, its place is free. */
+  /** Notes the end of a stream. A waiting stream frees a place. */
   leave(stream: WaitingStream): void {
     this.#queue.remove(stream);
     if (this.#queue.size > 0) return;
@@ -104,7 +107,10 @@ export class Admission {
     return true;
   }
 
-  /** Sets a timer for the next admission or the end of the longest wait, whichever comes first, and for soon. */
+  /**
+   * Sets a timer for the next admission or the end of the longest wait, whichever comes first, but for at most
+   * {@linkcode LOOK}.
+   */
   #schedule(): void {
     const { oldest } = this.#queue;
     if (this.#timer !== undefined || oldest === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Requests on a stream that ask for no resources: questions, and events about clients. A stream may carry them alone, as
- * those of tools do, or beside a client's configuration.
+ * Requests on a stream that ask for no resources: questions, and subscriptions to events about clients. A tool's stream
+ * may carry only such requests. Other streams carry them beside a client's configuration.
  *
  * @module
  */
@@ -16,12 +16,12 @@ import { type QuestionDesk, type QuestionStream, StreamQuestions } from "./quest
 
 type Node = envoy.config.core.v3.Node;
 
-/** Whether requests of a type may be such ones. */
+/** Whether requests of a type may ask for something other than resources. */
 export function isAside(typeUrl: string): boolean {
   return isDebugType(typeUrl) || isEventType(typeUrl);
 }
 
-/** State that the streams of one server share. */
+/** State shared by the streams of one server. */
 export interface AsideDesks {
   readonly questions: QuestionDesk;
   readonly events: EventDesk;
@@ -29,21 +29,21 @@ export interface AsideDesks {
 
 /** The stream's side. */
 export interface AsideStream extends Omit<QuestionStream, "client"> {
-  /** The node of a stream that carries configuration. */
+  /** The node of a stream that carries configuration. Undefined: the stream carries none. */
   node(): Node | undefined;
-  /** The client with its node. */
+  /** The client's `connect` request with a node. */
   client(node: Node): ConnectRequest;
-  /** A client of a stream that carries configuration gets no events. */
+  /** A client with configuration on its stream gets no events. */
   onRefusedEvents(error: unknown): void;
 }
 
-/** Bytes of a node that is kept for a later request. */
+/** Most bytes of a node that are kept for a later request. */
 const MAX_KEPT_NODE = 64 * 1024;
 
 export class AsideRequests {
   readonly #stream: AsideStream;
   readonly #desks: AsideDesks;
-  /** Of the first request, if that was one of these. */
+  /** The node of the stream's first request, if the first request was a question or a subscription to events. */
   #node: Uint8Array | undefined;
   #questions: StreamQuestions | undefined;
   #events: StreamEvents | undefined;
@@ -53,7 +53,7 @@ export class AsideRequests {
     this.#desks = desks;
   }
 
-  /** Takes a request; false: it asks for resources. */
+  /** Takes a question or a subscription to events; false: the request asks for resources. */
   take(request: AdsRequest): boolean {
     const { typeUrl } = request;
     if (isDebugType(typeUrl)) {
@@ -87,12 +87,12 @@ export class AsideRequests {
     this.#events?.close();
   }
 
-  /** Undefined: the client is none of those that take events, and to it their types are unknown ones. */
+  /** Undefined: the client is not a known reader of events. For other clients the types of events are unknown types. */
   #startEvents(request: AdsRequest): StreamEvents | undefined {
     this.#keepNode(request);
     const asking = this.#asking(request);
     if (!EVENT_GENERATORS.has(structText(asking.client().node.metadata, "GENERATOR"))) return undefined;
-    // Events are beside the purpose of such a stream.
+    // A stream that carries configuration does not end because of events.
     const fail = (error: unknown) =>
       asking.proxy() === undefined ? asking.fail(error) : this.#stream.onRefusedEvents(error);
     return new StreamEvents({ ...asking, fail }, this.#desks.events);

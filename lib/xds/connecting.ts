@@ -1,5 +1,5 @@
 /**
- * One call of a source's `connect`: the wait for the view, its deadline, and the end of the view.
+ * One call of a source's `connect`: the wait for the view, the deadline, and the end of the view.
  *
  * @module
  */
@@ -16,16 +16,16 @@ export interface ConnectEvents {
   opened(view: ProxyView): void;
   /** The source took the view back, or the deadline passed. */
   ended(code: Code, reason: string): void;
-  /** The source has decided about names that were pending. */
+  /** The source has decided about pending names. */
   answered(typeUrl: string, names: Iterable<string> | undefined): void;
   /** The source refused the stream after a wait, or failed. */
   failed(error: unknown): void;
 }
 
-/** The longest time that `setTimeout` takes. */
+/** The longest delay of `setTimeout`. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Closes every view that the source makes exactly once, in every order of events. */
+/** Closes every view of the source exactly once, in every order of events. */
 export class Connecting implements ConnectControl {
   readonly deadline: number;
   readonly #timeout: number;
@@ -35,10 +35,10 @@ export class Connecting implements ConnectControl {
   #event = "the source of its configuration to answer";
   /** Calls the deadline off. */
   #inTime: (() => void) | undefined;
-  /** Made when the source asks for it: most sources answer at once. */
+  /** Made when the source asks for the signal: most sources answer at once. */
   #abort: AbortController | undefined;
 
-  /** @param timeout milliseconds that the source may take */
+  /** @param timeout milliseconds for the source's answer */
   constructor(timeout: number, events: ConnectEvents) {
     this.#timeout = Math.min(timeout, MAX_TIMEOUT);
     this.#events = events;
@@ -48,7 +48,7 @@ export class Connecting implements ConnectControl {
   /**
    * Asks the source.
    *
-   * @returns the view if the source has it at once; otherwise it comes by an event
+   * @returns the view if the source has the view at once; otherwise the view comes by an event
    * @throws the exception of the source
    */
   start(source: ResourceSource, request: ConnectRequest): ProxyView | undefined {
@@ -104,7 +104,7 @@ export class Connecting implements ConnectControl {
     this.#events.opened(view);
   }
 
-  /** A source whose wait was aborted throws an AbortError, which is not logged. */
+  /** A source throws an AbortError after an aborted wait. An AbortError is not logged. */
   #failed(error: unknown): void {
     if (this.#over && error instanceof DOMException && error.name === "AbortError") return;
     this.#events.failed(error);

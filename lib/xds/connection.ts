@@ -1,5 +1,5 @@
 /**
- * One client of the discovery service: from the opening of its call to the end of its stream.
+ * One client of the discovery service, from the call to the end of the stream.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
 type Node = envoy.config.core.v3.Node;
 
-/** State that connections of one server share. */
+/** State shared by the connections of one server. */
 export interface ConnectionContext {
   readonly source: ResourceSource;
   readonly ledger: PushLedger;
@@ -41,24 +41,27 @@ export interface ConnectionContext {
   readonly resources: ResourceTable;
   readonly later: StreamContext["later"];
   readonly maxResponseBytes: number;
-  /** Milliseconds that the source may take to answer `connect`. */
+  /** Milliseconds for the source's answer to `connect`. */
   readonly connectTimeout: number;
-  /** Milliseconds for which a name may be pending. */
+  /** Longest time that a name may be pending, in milliseconds. */
   readonly wantTimeout: number;
   readonly controlPlane: string;
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
-  /** A number that no other connection of this process has. */
+  /** A number, unique in this process. */
   readonly nextNumber: () => number;
   readonly owed: OwedEndpoints;
   readonly rejects: RejectGauges;
   readonly aside: AsideDesks;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
-  /** Names that a client wants are pending no longer. */
+  /** Names wanted by a client are no longer pending. */
   readonly onAnswered: (connection: XdsConnection) => void;
 }
 
-/** A client's report of its workload's health, sent between discovery requests; it asks for nothing. */
+/**
+ * The type of a client's report about its workload's health. Such a request comes between discovery requests and asks
+ * for nothing.
+ */
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
 
 /** A connected client. */
@@ -74,7 +77,7 @@ export class XdsConnection implements CallHandler, Pushable {
   #untaken = 0;
   #onTaken: (() => void) | undefined;
   #ignoredTypes = 0;
-  /** A report of health was refused, and that was logged. */
+  /** A report of health was refused, and the refusal was logged. */
   #isDisbelieved = false;
   #connecting: Connecting | undefined;
   #aside: AsideRequests | undefined;
@@ -104,7 +107,7 @@ export class XdsConnection implements CallHandler, Pushable {
     else this.stream.request(request);
   }
 
-  /** Before the first discovery request nobody knows whose health it is. */
+  /** Before the first discovery request the workload of the report is unknown. */
   #reported({ error }: AdsRequest): void {
     const view = this.stream?.view;
     if (view === undefined) return;
@@ -119,7 +122,7 @@ export class XdsConnection implements CallHandler, Pushable {
     });
   }
 
-  /** The client asks for nothing more; its questions for pages are still answered. */
+  /** The client sends nothing more. Open questions for pages are still answered. */
   halfClose(): void {
     if (!this.#aside?.whenIdle(() => this.call.end())) this.call.end();
   }
@@ -140,7 +143,7 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#connecting?.close();
   }
 
-  /** Ends the client's stream with UNAVAILABLE, so that it reconnects. */
+  /** Ends the client's stream with UNAVAILABLE, so that the client reconnects. */
   disconnect(message: string): void {
     this.call.end(Code.UNAVAILABLE, message);
   }
@@ -167,7 +170,9 @@ export class XdsConnection implements CallHandler, Pushable {
     }
   }
 
-  /** An exception in a push ends the stream: the client keeps its resources, and is served anew when it reconnects. */
+  /**
+   * An exception in a push ends the stream. The client keeps the resources, and gets a fresh stream after a reconnect.
+   */
   #failed(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#context.ledger.failed({ what: "stream", reason, proxy: this.id });
@@ -193,7 +198,7 @@ export class XdsConnection implements CallHandler, Pushable {
     return { node, delta: this.delta, peer: this.call.peer, metadata: this.call.headers };
   }
 
-  /** Asks the source for the view; opens the stream if it answers at once. */
+  /** Asks the source for the view. If the source answers at once, the stream is open when this returns. */
   #connect(request: AdsRequest): void {
     const node = readNode(request.node.length > 0 ? request.node : this.#aside?.takeNode() ?? request.node);
     const { call } = this;
@@ -269,7 +274,7 @@ export class XdsConnection implements CallHandler, Pushable {
     if (this.progress !== undefined) this.#context.ledger.responded(this.progress, info);
   }
 
-  /** Logged once a stream, since a client may go on and on. */
+  /** Logged once a stream, since a client may go on without end. */
   #ignored(typeUrl: string): void {
     this.#context.metrics.count("pilot_xds_ignored_types", 1);
     if (this.#ignoredTypes++ > 0) return;
@@ -294,7 +299,10 @@ export class XdsConnection implements CallHandler, Pushable {
   }
 }
 
-/** Nonces must not repeat over streams, or a client's answer to an old stream could count on a new one. */
+/**
+ * A nonce must not repeat on a later stream: a client's answer to the old stream would count as an answer on the new
+ * one.
+ */
 function noncePrefix(): string {
   return crypto.getRandomValues(new Uint8Array(9)).toBase64({ alphabet: "base64url" });
 }

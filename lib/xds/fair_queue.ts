@@ -1,6 +1,6 @@
 /**
- * A queue that serves clients in turn, each client's elements in the order of their coming. All operations take constant
- * time: a hostile client that fills the queue makes it no slower.
+ * A queue that serves clients in turn, and each client's elements in the order of arrival. All operations take constant
+ * time: a hostile client cannot slow the queue down by filling it.
  *
  * @module
  */
@@ -39,19 +39,19 @@ export class FairQueue<T extends object> {
     return this.#clients.size;
   }
 
-  /** The first element of the client whose turn it is. */
+  /** The first element of the client whose turn has come. */
   get next(): T | undefined {
     return this.#turns.first?.elements.first;
   }
 
-  /** Appends an element to those of its client. Clients are compared like the keys of a Map. */
+  /** Appends an element to the client's elements. Clients are compared like keys of a Map. */
   add(client: unknown, element: T): void {
     const queue = this.#clients.get(client) ?? this.#newClient(client);
     this.#places.set(element, { queue, own: queue.elements.append(element) });
     this.#resize(queue, 1);
   }
 
-  /** Removes an element; returns whether it was here. */
+  /** Removes an element; returns whether the queue had it. */
   remove(element: T): boolean {
     const places = this.#places.get(element);
     if (places === undefined) return false;
@@ -65,7 +65,7 @@ export class FairQueue<T extends object> {
     return true;
   }
 
-  /** The next client has its turn. */
+  /** Moves the current client to the end of the turns. */
   endTurn(): void {
     const queue = this.#turns.first;
     if (queue === undefined) return;
@@ -73,7 +73,7 @@ export class FairQueue<T extends object> {
     queue.turn = this.#turns.append(queue);
   }
 
-  /** The newest element of the client that has most; among equals, of `newcomer` if it is one of them. */
+  /** The newest element of the client with the most elements. Among equal clients `newcomer` comes first. */
   largest(newcomer: unknown): T | undefined {
     const largest = this.#bySize[this.#largest];
     const own = this.#clients.get(newcomer);
@@ -88,7 +88,7 @@ export class FairQueue<T extends object> {
     return queue;
   }
 
-  /** Sizes change by one, so the largest size does too. */
+  /** A client's size changes by one, so that the largest size changes by at most one. */
   #resize(queue: ClientQueue<T>, by: 1 | -1): void {
     this.#bySize[queue.size]?.delete(queue);
     queue.size += by;

@@ -1,5 +1,5 @@
 /**
- * The push ledger: each push with the proxies that it reached and when; the objects that are live, and where;
+ * The push ledger: each push with its proxies and times, the live objects with the number of their proxies, and
  * rejections.
  *
  * @module
@@ -10,22 +10,22 @@ import { typeRules } from "./protocol/types.ts";
 import { type ClientRefusals, PushProgress, REFUSES_NOTHING } from "./progress.ts";
 import type { FailureRecord, PushRecord, Rejection } from "./push_record.ts";
 
-/** Pushes and rejections that are remembered. */
+/** Number of remembered pushes, and of remembered rejections. */
 export const LEDGER_LENGTH = 100;
 
-/** Pushes of one type that are remembered as rejected by one client. An older one counts as taken. */
+/** Most pushes of one type that are remembered as rejected by a client. An older push counts as taken. */
 const MAX_REJECTED_PUSHES = 1000;
 
-/** How far an object is. */
+/** How many proxies an object has reached. */
 export interface ObjectReach {
-  /** Proxies that have acknowledged all of it. */
+  /** Proxies that have acknowledged the whole object. */
   readonly live: number;
   readonly total: number;
-  /** Proxies that lack resources that could not be made. */
+  /** Proxies that lack resources because of failures to make them. */
   readonly failing: number;
-  /** Proxies that have rejected something of it. */
+  /** Proxies that have rejected a part of the object. */
   readonly refused: number;
-  /** Their words, each text once. */
+  /** The reasons of the refusing proxies, each text once. */
   readonly words: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export class PushLedger {
   readonly #streams = new Set<PushProgress>();
   readonly #waiters = new Set<Waiter>();
 
-  /** A stream has come; the returned object is to be handed back with everything that concerns it. */
+  /** A stream has come. The caller hands the returned object back with everything about this stream. */
   join(proxy: string, failing: () => boolean = () => false, refusals: ClientRefusals = REFUSES_NOTHING): PushProgress {
     this.revision++;
     const progress = new PushProgress(proxy, failing, refusals);
@@ -83,7 +83,7 @@ export class PushLedger {
     }
   }
 
-  /** A response went out; one that was not asked for is of the latest push. */
+  /** A response went out. A response without a request belongs to the latest push. */
   responded(progress: PushProgress, info: ResponseInfo): void {
     if (info.asked) return void progress.last.delete(info.typeUrl);
     this.revision++;
@@ -103,7 +103,7 @@ export class PushLedger {
     sums.bytes += info.bytes;
   }
 
-  /** The client has everything up to the latest push. Returns the pushes that this completes for it. */
+  /** The client has everything up to the latest push. Returns the pushes that are now complete for the client. */
   settled(progress: PushProgress): PushRecord[] {
     const { refuses } = progress.refusals;
     if (refuses) this.refusals++;
@@ -150,7 +150,7 @@ export class PushLedger {
     if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();
   }
 
-  /** A client takes everything of a type that it had rejected. */
+  /** A client takes everything of a type after a rejection. */
   accepted(progress: PushProgress, typeUrl: string): void {
     this.revision++;
     this.refusals++;
@@ -175,10 +175,11 @@ export class PushLedger {
   }
 
   /**
-   * On how many of the connected proxies everything up to a push is in force. A proxy that rejected that push does not
-   * count, nor one that lacks resources that could not be made (`failing` is their number).
+   * Counts the connected proxies on which everything up to a push is in force. A proxy does not count if the push was
+   * rejected there, or if resources of the proxy could not be made. `failing` is the number of proxies with missing
+   * resources.
    *
-   * @param among Only these of the connected proxies count; absent: all.
+   * @param among Only these connected proxies count; absent: all.
    */
   live(push: number, among?: ReadonlySet<PushProgress>): { live: number; total: number; failing: number } {
     let live = 0;
@@ -191,7 +192,10 @@ export class PushLedger {
     return { live, total: streams.size, failing };
   }
 
-  /** The connected proxies that have acknowledged everything, lack nothing and go without nothing. */
+  /**
+   * Counts the connected proxies that have acknowledged everything. Proxies with failing resources and proxies with
+   * rejected resources are counted apart.
+   */
   synced(): { readonly synced: number; readonly total: number; readonly failing: number; readonly refusing: number } {
     let [synced, failing, refusing] = [0, 0, 0];
     for (const stream of this.#streams) {
@@ -203,12 +207,12 @@ export class PushLedger {
   }
 
   /**
-   * On how many of the connected proxies an object is in force. A rejection counts against the objects of which a proxy
-   * lacks something, and against no other object of the same response.
+   * Counts the connected proxies on which an object is in force. A rejection counts against an object only if the proxy
+   * lacks a part of the object. Other objects of the same response are not affected.
    *
-   * @param object Its key.
-   * @param push The push of its last change.
-   * @param among Only these of the connected proxies count; absent: all.
+   * @param object The key of the object.
+   * @param push The push of the object's last change.
+   * @param among Only these connected proxies count; absent: all.
    */
   reach(object: string, push: number, among?: ReadonlySet<PushProgress>): ObjectReach {
     let [live, failing, refused] = [0, 0, 0];
@@ -226,11 +230,11 @@ export class PushLedger {
   }
 
   /**
-   * Resolves true as soon as a push is in force on all connected proxies, or all of `among`; false after `timeout`
-   * milliseconds, or when the signal aborts.
+   * Resolves true as soon as a push is in force on all connected proxies, or on all of `among`. Resolves false after
+   * `timeout` milliseconds, or when the signal aborts.
    *
-   * @param object Key: only rejections of this object count, and the answer is false as soon as it is known that the
-   * proxies that do not have it have rejected it. Absent: any rejection of that push counts.
+   * @param object Key of an object. Only rejections of the object count, and the answer is false as soon as every proxy
+   * without the object is known to have rejected it. Absent: any rejection of the push counts.
    */
   waitLive(
     push: number,
@@ -256,7 +260,7 @@ export class PushLedger {
     });
   }
 
-  /** The number of callers that wait for a push now. */
+  /** The number of callers that wait for a push. */
   get waiting(): number {
     return this.#waiters.size;
   }

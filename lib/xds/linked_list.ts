@@ -1,10 +1,10 @@
 /**
- * A list that gives up any of its elements in constant time, however long it is.
+ * A list that removes any element in constant time, whatever the length.
  *
  * @module
  */
 
-/** An element's place in its list. */
+/** An element's place in a list. */
 export interface ListPlace<T> {
   readonly value: T;
   before: ListPlace<T> | undefined;
@@ -16,17 +16,17 @@ export class LinkedList<T> {
   #first: ListPlace<T> | undefined;
   #last: ListPlace<T> | undefined;
 
-  /** The element that was appended first; undefined when the list is empty. */
+  /** The element appended first; undefined: the list is empty. */
   get first(): T | undefined {
     return this.#first?.value;
   }
 
-  /** The element that was appended last; undefined when the list is empty. */
+  /** The element appended last; undefined: the list is empty. */
   get last(): T | undefined {
     return this.#last?.value;
   }
 
-  /** Appends an element and returns its place, which {@linkcode LinkedList.remove} takes. */
+  /** Appends an element and returns its place for {@linkcode LinkedList.remove}. */
   append(value: T): ListPlace<T> {
     const place: ListPlace<T> = { value, before: this.#last, after: undefined };
     if (this.#last === undefined) this.#first = place;
@@ -34,7 +34,7 @@ export class LinkedList<T> {
     return this.#last = place;
   }
 
-  /** Removes an element. Its place must be in this list: a place is removed once. */
+  /** Removes an element. The place must be in this list, so that a place is removed only once. */
   remove(place: ListPlace<T>): void {
     if (place.before === undefined) this.#first = place.after;
     else place.before.after = place.after;

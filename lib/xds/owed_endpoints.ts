@@ -1,24 +1,27 @@
 /**
- * The endpoints that streams owed their clients when they ended: those for which a cluster of the client warms. The
- * client will report that it knows them, and would wait for its fetch timeout.
+ * The endpoints that an ended stream still owed the client: some cluster of the client warms until the endpoints come.
+ * After a reconnect the client reports the endpoints as known, and without an answer would wait for the fetch timeout.
  *
  * @module
  */
 import { contentHash } from "../resource/encoded.ts";
 import type { NameSet } from "../resource/name_set.ts";
 
-/** Clients that are remembered. */
+/** Most remembered clients. */
 const MAX_CLIENTS = 10_000;
-/** Names of all clients together; beyond, the oldest are forgotten. Equal sets are shared, so they take 5 MB at most. */
+/**
+ * Most names of all clients together. Above the limit the oldest clients are forgotten. Equal sets are shared, so that
+ * the names take at most 5 MB.
+ */
 const MAX_NAMES = 500_000;
 
 /** Remembers by node id, for as many clients as there is room for. */
 export class OwedEndpoints {
-  /** By the hash of the node id, the oldest first: an id is a text that a client chooses. */
+  /** By the hash of the node id, the oldest first. The hash bounds the length of a text chosen by a client. */
   readonly #owed = new Map<string, NameSet>();
   #names = 0;
 
-  /** A stream of a node has ended and owed these. */
+  /** Remembers the names that an ended stream of a node owed. */
   remember(nodeId: string, names: NameSet): void {
     this.take(nodeId);
     if (names.size === 0) return;
@@ -30,7 +33,7 @@ export class OwedEndpoints {
     }
   }
 
-  /** Takes the endpoints owed to a node; they are forgotten by this. */
+  /** Returns the endpoints owed to a node, and forgets them. */
   take(nodeId: string): NameSet | undefined {
     return this.#forget(contentHash(nodeId));
   }
@@ -43,7 +46,7 @@ export class OwedEndpoints {
     return names;
   }
 
-  /** Clients that are remembered now. */
+  /** Number of remembered clients. */
   get size(): number {
     return this.#owed.size;
   }

@@ -1,26 +1,30 @@
 /**
- * How far one client of the discovery service has come, push by push.
+ * The progress of one client of the discovery service, push by push.
  *
  * @module
  */
 
-/** How far one stream has come. Made by {@linkcode PushLedger.join}. */
+/** The progress of one stream. Made by {@linkcode PushLedger.join}. */
 export class PushProgress {
-  /** The highest push of which the client has everything, acknowledged; -1 before its first. */
+  /** The highest push of which the client has acknowledged everything; -1 before the first. */
   acked = -1;
-  /** Pushes with responses that are not all acknowledged yet. */
+  /** Pushes with unacknowledged responses. */
   readonly touched = new Set<number>();
   /** Pushes that the client rejected and has not taken since, by type. */
   readonly rejected = new Map<string, Set<number>>();
-  /** The push up to which all counts as rejected, by type: the client has rejected a response that it had asked for. */
+  /**
+   * The last push that counts as rejected together with all earlier pushes, by type. Set when the client rejects a
+   * response to its own request.
+   */
   readonly rejectedUpTo = new Map<string, number>();
-  /** The push of the last response, by type; none where it was asked for. */
+  /** The push of the last response, by type; absent: the last response answered a request. */
   readonly last = new Map<string, number>();
 
   /**
-   * @param proxy Its connection id.
-   * @param failing Whether some of its resources could not be made, so that it has acknowledged less than all.
-   * @param refusals What it has rejected.
+   * @param proxy The connection id.
+   * @param failing Whether some of the proxy's resources could not be made. Such a proxy has acknowledged less than
+   * everything.
+   * @param refusals The client's rejections.
    */
   constructor(
     readonly proxy: string,
@@ -28,22 +32,25 @@ export class PushProgress {
     readonly refusals: ClientRefusals,
   ) {}
 
-  /** Whether the client has rejected something of a push, and has not taken that type since. */
+  /** Whether the client has rejected a part of a push, and has not taken that type since. */
   hasRejected(push: number): boolean {
     return this.rejected.values().some((pushes) => pushes.has(push)) ||
       this.rejectedUpTo.values().some((last) => push <= last);
   }
 }
 
-/** What one client lacks because of its rejections. */
+/** The resources that a client lacks because of rejections. */
 export interface ClientRefusals {
-  /** It lacks something. */
+  /** Whether the client lacks anything. */
   readonly refuses: boolean;
-  /** Why it lacks what an object makes, in its words; empty: it has not said so yet. Undefined: it has all of it. */
+  /**
+   * The client's reason for lacking an object's resources; empty: no reason has come yet. Undefined: the client has all
+   * resources of the object.
+   */
   lacks(object: string): string | undefined;
-  /** All objects of which it lacks something, with its words. */
+  /** All objects with lacking resources, with the client's reason. */
   lacked(): Iterable<readonly [string, string]>;
 }
 
-/** Of a client that has rejected nothing. */
+/** The refusals of a client without rejections. */
 export const REFUSES_NOTHING: ClientRefusals = { refuses: false, lacks: () => undefined, lacked: () => [] };

@@ -1,15 +1,14 @@
 /**
- * The push queue: streams that have something to be sent because sets have changed, served in order, a limited number
- * at a time.
+ * The push queue: streams with unsent changes, served in order, a limited number at a time.
  *
- * The limit (`PILOT_PUSH_THROTTLE`) is the number of streams whose push responses lie in memory: a place is free again
- * when the connection has taken the bytes (not when the client has answered, so that distant clients do not slow the
- * others) or has gone. Small responses are taken at once and never wait.
+ * The limit (`PILOT_PUSH_THROTTLE`) is the number of streams whose push responses lie in memory. A place is free again
+ * when the connection has taken the bytes, or is gone. The queue does not wait for the client's answer, so that distant
+ * clients do not slow the others. Small responses are taken at once and never wait.
  *
  * @module
  */
 
-/** A limit of 0 means: this many. It is Istio's rule too: 15 and 5 for each core, at most 100. */
+/** The throttle for a limit of 0, by Istio's rule: 15 and 5 for each core, at most 100. */
 export function defaultPushThrottle(cores: number): number {
   return Math.min(15 + 5 * cores, 100);
 }
@@ -19,7 +18,7 @@ const BATCH = 64;
 
 /** Something to be served. */
 export interface Pushable {
-  /** Sends the differences; calls `taken` when the connection has taken them. */
+  /** Sends the differences, and calls `taken` when the connection has taken the bytes. */
   push(taken: () => void): void;
 }
 
@@ -32,18 +31,18 @@ export class PushQueue {
   readonly #limit: number;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait called with the time that a stream has waited, in seconds */
+  /** @param onWait called with the waiting time of each stream, in seconds */
   constructor(limit: number, onWait: (seconds: number) => void) {
     this.#limit = limit;
     this.#onWait = onWait;
   }
 
-  /** Streams that wait. */
+  /** Number of waiting streams. */
   get length(): number {
     return this.#waiting.size;
   }
 
-  /** Queues a stream unless it waits already. */
+  /** Queues a stream, unless it is already waiting. */
   add(stream: Pushable): void {
     if (!this.#waiting.has(stream)) this.#waiting.set(stream, performance.now());
     this.#schedule();

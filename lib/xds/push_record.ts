@@ -6,7 +6,7 @@
 import type { RejectInfo } from "./ads/stream_types.ts";
 import type { PushedObject, PushFailure } from "./protocol/source.ts";
 
-/** One push, as it went. */
+/** A push and its progress so far. */
 export interface PushRecord {
   readonly id: number;
   readonly reasons: Readonly<Record<string, number>>;
@@ -14,30 +14,30 @@ export interface PushRecord {
   readonly full: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Streams connected when it began. */
+  /** Streams connected at the beginning of the push. */
   readonly streams: number;
-  /** Streams that had something sent. */
+  /** Streams with at least one response. */
   touched: number;
-  /** Streams of those that have not acknowledged yet. */
+  /** Touched streams that have not acknowledged yet. */
   pending: number;
   /** Responses, resources, removals and bytes by type. */
   readonly types: Record<string, { responses: number; resources: number; removed: number; bytes: number }>;
   /** Milliseconds from `startedAt` to the last acknowledgement so far. */
   lastAckMs: number;
-  /** The proxy that took longest so far. */
+  /** The slowest proxy so far. */
   slowest: string;
-  /** Resources that could not be made or sent, and are tried again; their earlier versions stay in force. */
+  /** Resources that could not be made or sent. Each is tried again, and the earlier version stays in force. */
   readonly failures: PushFailure[];
 }
 
-/** A rejection, with the proxy that made it. */
+/** A rejection by a proxy. */
 export interface Rejection extends RejectInfo {
   readonly proxy: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A failure, with the push that it is of. */
+/** A failure in a push. */
 export interface FailureRecord extends PushFailure {
   readonly push: number;
   /** Milliseconds since the epoch. */

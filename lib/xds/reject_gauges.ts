@@ -1,6 +1,6 @@
 /**
- * The gauges of rejections: 1 while a client rejects resources of a type, 0 when it has taken a later response. A
- * series lives as long as a stream of its node, and there is a bound to their number, since nodes name themselves.
+ * The gauges of rejections: 1 while a client rejects resources of a type, 0 after it has taken a later response. A
+ * series lives as long as a stream of its node. The number of series is bounded, since nodes name themselves.
  *
  * @module
  */
@@ -25,13 +25,13 @@ const GAUGES: Readonly<Record<string, RejectGauge>> = {
 interface RejectSeries {
   readonly gauge: RejectGauge;
   readonly labels: { readonly node: string; readonly err: string };
-  /** Streams that have rejected under these labels, with whether they still do. */
+  /** Streams with a rejection under these labels. True: the rejection stands. */
   readonly streams: Map<object, boolean>;
-  /** How many of them still do: kept, because many streams may share a series. */
+  /** The number of streams with a standing rejection. Kept as a sum, because many streams may share a series. */
   rejecting: number;
 }
 
-/** Keeps the gauges; a stream is any object that stands for it. */
+/** Keeps the gauges. Any object can stand for a stream. */
 export class RejectGauges {
   readonly #series = new Map<string, RejectSeries>();
   readonly #byStream = new Map<object, Set<RejectSeries>>();
@@ -54,7 +54,7 @@ export class RejectGauges {
     this.#show(series);
   }
 
-  /** A stream takes everything of a type that it had rejected. */
+  /** A stream takes everything of a type after a rejection. */
   accepted(stream: object, typeUrl: string): void {
     const gauge = GAUGES[typeRules(typeUrl).short];
     for (const series of this.#byStream.get(stream) ?? []) {
@@ -103,7 +103,7 @@ function seriesKey(gauge: RejectGauge, { node, err }: RejectSeries["labels"]): s
   return JSON.stringify([gauge, node, err]);
 }
 
-/** Value of label `node` for those beyond the bound, and of `err` for codes that do not exist. */
+/** The value of label `node` for nodes beyond the bound, and of label `err` for unknown codes. */
 const OTHER = "other";
 
 function codeLabel(code: number): string {

@@ -39,16 +39,15 @@ import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { QuestionPlaces } from "./questions/places.ts";
 import { RejectGauges } from "./reject_gauges.ts";
 
-// The key by which admission counts a call: the verified identity of the client, else its connection.
-
-/** Finds the keys of clients; reads the certificate of a connection once. */
+/** Finds the keys by which admission counts calls. The certificate of a connection is read once. */
 export class AdmissionKeys {
   readonly #known = new WeakMap<Peer, string | Peer>();
 
   /**
-   * The SPIFFE identity of the client's verified certificate, or the names in it where it holds no such identity, so
-   * that all connections of one identity share a turn, also after its certificate is renewed; else the connection itself, by its peer object. An address is no key:
-   * clients behind a load balancer share one.
+   * The SPIFFE identity of the client's verified certificate; of a certificate without a SPIFFE identity, the names. So
+   * all connections of one identity share a turn, also after a renewal of the certificate. Without a verified
+   * certificate the key is the connection itself, by the peer object. An address cannot be the key: clients behind a
+   * load balancer share an address.
    */
   of(peer: Peer): string | Peer {
     const leaf = peer.tls?.verified === true ? peer.tls.chain[0] : undefined;
@@ -62,19 +61,19 @@ export class AdmissionKeys {
   }
 }
 
-/** Subject and alternative names as one text; undefined when the certificate has neither. */
+/** Subject and alternative names as one text; undefined: the certificate has neither. */
 function namesOf(der: Uint8Array): string | undefined {
   const { subject, subjectAltName } = new X509Certificate(der);
   return subject || subjectAltName ? JSON.stringify([subject ?? "", subjectAltName ?? ""]) : undefined;
 }
 
-/** Lines a second about calls in which this server is at fault: clients can call as often as they like. */
+/** Most log lines a second about calls that failed by a fault of this server. Clients can call without limit. */
 const MOST_DEFECTS = 10;
 
 /** Settings of a server. Times in milliseconds. */
 export interface XdsServerOptions {
   readonly source: ResourceSource;
-  /** The table that the source's sets are made with. */
+  /** The table of the source's resource sets. */
   readonly resources: ResourceTable;
   readonly metrics?: XdsMetrics;
   readonly log?: ConnectionContext["log"];
@@ -84,33 +83,36 @@ export interface XdsServerOptions {
   readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
   /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
   readonly maxRequestsPerSecond?: number;
-  /** Key of the client that a new stream is counted to; clients are admitted in turn, those that are counted to their connection by address. Default {@linkcode AdmissionKeys.of}. */
+  /**
+   * The client's key in the count of new streams. Clients are admitted in turn; clients whose key is their connection
+   * share turns by address. Default {@linkcode AdmissionKeys.of}.
+   */
   readonly admissionKey?: (peer: Peer) => unknown;
   /** Streams pushed to at a time (`PILOT_PUSH_THROTTLE`); 0 = {@linkcode defaultPushThrottle}. */
   readonly pushThrottle?: number;
   /**
-   * Refuses the first stream (`K_REVISION`): a serverless platform sends one to see whether the server is there, and
-   * would take its answer for traffic. Default false.
+   * Refuses the first stream (`K_REVISION`). A serverless platform opens one as a probe, and would count an answered
+   * stream as traffic. Default false.
    */
   readonly refuseFirst?: boolean;
-  /** Cores of this machine, for the two settings before. Default 2. */
+  /** Cores of this machine, for the defaults of `maxRequestsPerSecond` and `pushThrottle`. Default 2. */
   readonly cores?: number;
   /**
-   * Plain bytes after which a response is split where the protocol allows it. Default 2 MiB: gRPC clients take 4 MiB
-   * unless set otherwise.
+   * Uncompressed bytes beyond which a response is split, where the protocol allows a split. Default 2 MiB: gRPC clients
+   * take 4 MiB by default.
    */
   readonly maxResponseBytes?: number;
   /** How long a source may take to answer `connect`; then the stream ends with UNAVAILABLE. Default 10,000. */
   readonly connectTimeout?: number;
-  /** How long a source may leave a name that a client wants pending; then it counts as absent. Default 10,000. */
+  /** How long a source may leave a wanted name pending. Later the name counts as absent. Default 10,000. */
   readonly wantTimeout?: number;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
-  /** The same in answers to requests for pages: tools that ask several servers tell them apart by it. */
+  /** Identifier of this server in answers to requests for pages, for tools that ask several servers. */
   readonly instance?: string;
 }
 
-/** Streams of events at a time: of control planes and tools, of which a mesh has a few. */
+/** Most streams of events at a time. The clients are control planes and tools; a mesh has few of both. */
 const EVENT_PLACES = { all: 32, ofOne: 16, confined: 16 } as const;
 
 const PACKAGE = "envoy.service.discovery.v3";
@@ -123,7 +125,7 @@ const METHODS = [
 /** A discovery server. */
 export class XdsServer {
   readonly grpc: GrpcServer;
-  /** Statuses that clients of `grpc.health.v1` get. */
+  /** Statuses for clients of `grpc.health.v1`. */
   readonly health = new HealthService();
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
@@ -210,8 +212,8 @@ export class XdsServer {
   }
 
   /**
-   * Listens for gRPC, e.g. on `:15010`; with `http1`, connections that do not begin with the HTTP/2 preface are handed
-   * to it, so that both share the port.
+   * Listens for gRPC, e.g. on `:15010`. Connections without the HTTP/2 preface are handed to `http1`, if given, so that
+   * both protocols share the port.
    *
    * @returns the listener; {@linkcode XdsServer.stop} closes it too
    */
@@ -223,7 +225,8 @@ export class XdsServer {
   }
 
   /**
-   * Listens for gRPC over TLS, e.g. on `:15012`, with the same services. Handshakes take places of connections.
+   * Listens for gRPC over TLS, e.g. on `:15012`, with the same services. A handshake takes a place among the
+   * connections.
    *
    * @returns the listener; {@linkcode XdsServer.stop} closes it too
    * @throws TypeError when the certificates cannot be used, Error when the address cannot be used
@@ -251,12 +254,12 @@ export class XdsServer {
     await Promise.all(closing);
   }
 
-  /** Answers requests for pages, of type `istio.io/debug`, from now on. Without answers they are refused. */
+  /** Answers requests for pages, of type `istio.io/debug`, from now on. Earlier requests are refused. */
   answerQuestions(answers: DebugAnswers): void {
     this.#answers = answers;
   }
 
-  /** Clients that have sent their first request. */
+  /** Clients after their first request. */
   streams(): Iterable<XdsConnection> {
     return this.#connections;
   }

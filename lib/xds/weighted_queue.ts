@@ -1,8 +1,8 @@
 /**
- * A queue that serves groups of clients in turn, and in each group its clients in turn: a group of four times as many
- * clients is served twice as often, up to a limit. So a client that opens many connections from one address delays the
- * others little, and many clients behind one address are not held back as if they were one. All operations take
- * constant time.
+ * A queue that serves groups of clients in turn, and in each group the clients in turn. A group of four times as many
+ * clients is served twice as often, up to a limit. A client with many connections from one address delays other clients
+ * little, and many clients behind one address are not held back like a single client. All operations take constant
+ * time.
  *
  * @module
  */
@@ -13,16 +13,19 @@ interface ClientGroup<T extends object> {
   readonly key: unknown;
   readonly queue: FairQueue<T>;
   turn: ListPlace<ClientGroup<T>>;
-  /** Elements that it may still be served in its turn; 0: its turn has not begun. */
+  /** Elements that remain to be served in the group's turn; 0: the turn has not begun. */
   credit: number;
-  /** Where it stands among the groups by load. */
+  /** The group's index in the lines by load. */
   line: number;
 }
 
-/** Elements of a group that are served in one turn at most, as of one with 256 clients: others wait that long. */
+/** Most elements of a group in one turn, reached with 256 clients. Other groups wait for at most one such turn. */
 const MOST_IN_TURN = 16;
 
-/** Lines of groups by their load; each is for a quarter more or so than the one before, the last for any more. */
+/**
+ * Number of lines of groups by load. Each line holds loads about a quarter higher than the line before; the last line
+ * has no upper bound.
+ */
 const LINES = 64;
 
 /** A queue of distinct elements. */
@@ -31,7 +34,7 @@ export class WeightedQueue<T extends object> {
   readonly #places = new Map<T, { readonly group: ClientGroup<T>; readonly arrival: ListPlace<T> }>();
   /** Groups in the order of their turns. */
   readonly #turns = new LinkedList<ClientGroup<T>>();
-  /** All elements in the order of their coming. */
+  /** All elements in the order of arrival. */
   readonly #arrivals = new LinkedList<T>();
   readonly #lines: readonly Set<ClientGroup<T>>[] = Array.from({ length: LINES }, () => new Set<ClientGroup<T>>());
 
@@ -40,12 +43,12 @@ export class WeightedQueue<T extends object> {
     return this.#places.size;
   }
 
-  /** The element that has been here longest. */
+  /** The element that has waited longest. */
   get oldest(): T | undefined {
     return this.#arrivals.first;
   }
 
-  /** Appends an element to those of its client. Groups, and the clients of a group, are told apart as keys of a Map are. */
+  /** Appends an element to the client's elements. Groups, and clients of a group, are compared like keys of a Map. */
   add(key: unknown, client: unknown, element: T): void {
     const group = this.#groups.get(key) ?? this.#newGroup(key);
     group.queue.add(client, element);
@@ -53,7 +56,7 @@ export class WeightedQueue<T extends object> {
     this.#place(group);
   }
 
-  /** Removes an element; returns whether it was here. */
+  /** Removes an element; returns whether the queue had it. */
   remove(element: T): boolean {
     const place = this.#places.get(element);
     if (place === undefined) return false;
@@ -68,7 +71,7 @@ export class WeightedQueue<T extends object> {
     return true;
   }
 
-  /** Removes the element whose turn it is. */
+  /** Removes and returns the next element. */
   takeNext(): T | undefined {
     const group = this.#turns.first;
     const element = group?.queue.next;
@@ -84,8 +87,8 @@ export class WeightedQueue<T extends object> {
   }
 
   /**
-   * Removes an element of the group that has most for its weight: the newest of the client that has most in it. Among
-   * equals the newcomer loses.
+   * Removes the newest element of the client with the most elements, in the group with the most elements for its
+   * weight. Among equals the newcomer loses.
    */
   takeFromLargest(key: unknown, client: unknown): T | undefined {
     const largest = this.#lines.findLast((line) => line.size > 0);
@@ -112,7 +115,10 @@ export class WeightedQueue<T extends object> {
   }
 }
 
-/** The square root of the number of its clients: between one turn for all of them and one for each. */
+/**
+ * The turns of a group: the square root of the number of clients. One turn for all clients would be too few, one for
+ * each too many.
+ */
 function weight({ queue }: { readonly queue: { readonly clients: number } }): number {
   return Math.max(1, Math.floor(Math.sqrt(queue.clients)));
 }

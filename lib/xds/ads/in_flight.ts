@@ -1,5 +1,5 @@
 /**
- * A response on its way, and how a client answers it.
+ * A response under way, and the client's answer.
  *
  * @module
  */
@@ -9,22 +9,22 @@ import type { SetStack } from "./set_stack.ts";
 /** A response that the client has not answered yet. */
 export interface InFlight {
   readonly nonce: string;
-  /** The client's resources before it. */
+  /** The client's resources before the response. */
   before: SetStack;
-  /** The resources that it leads to, as they were wanted then. */
+  /** The wanted resources at the time of the response. The response leads there. */
   readonly want: SetStack;
   readonly changed: readonly (readonly EncodedResource[])[];
   readonly count: number;
   readonly sentAt: number;
 }
 
-/** The kind of answer to a response that a request was. */
+/** The meaning of a request as an answer to a response. */
 export type ResponseAnswer =
   | "ack"
   | "nack"
-  /** A rejection of a response that the client has acknowledged before. */
+  /** A rejection of an already acknowledged response. */
   | "late nack"
-  /** Of a response that is not the last one. */
+  /** An answer to a response before the last one. */
   | "stale"
   /** A repetition. */
   | "none";

@@ -1,6 +1,6 @@
 /**
- * Names of one type of which the client must hear whether they exist: those that it asked for or believes to exist, and
- * those of which the source says so later.
+ * Names of one type whose existence must be told to the client: names that the client asked for or believes to exist,
+ * and names about which the source decides later.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export class NamesInQuestion {
   readonly #table: InternedNames;
   /** Names whose absence must be reported to the client. */
   #unsure: NameSet;
-  /** Names that the source decides about later; the client hears nothing of them until then. */
+  /** Names about which the source decides later. The client hears nothing of pending names. */
   #pending: PendingNames | undefined;
 
   constructor(table: InternedNames) {
@@ -22,17 +22,17 @@ export class NamesInQuestion {
     this.#unsure = table.empty;
   }
 
-  /** Memory that they take. */
+  /** Memory of the names. */
   get bytes(): number {
     return this.#unsure.bytes + (this.#pending?.bytes ?? 0);
   }
 
-  /** The client is to hear of those that are absent. */
+  /** The client must hear of the absent among the given names. */
   add(names: NameSet): void {
     this.#unsure = this.#table.union(this.#unsure, names);
   }
 
-  /** The client need not hear of these. */
+  /** The client need not hear of the given names. */
   remove(names: NameSet): void {
     this.#unsure = this.#table.minus(this.#unsure, names);
   }
@@ -42,17 +42,18 @@ export class NamesInQuestion {
     this.#unsure = this.#table.empty;
   }
 
-  /** Those that do not exist. */
+  /** Names without a resource. */
   missing(want: SetStack): string[] {
     if (this.#unsure.size === 0) return [];
-    // The count settles the usual case with a result that other streams have computed already.
+    // In the usual case all names exist. Counting settles the usual case by results that other streams have already
+    // computed.
     let found = 0;
     for (const { set } of want) found += this.#unsure.select(set).size;
     if (found === this.#unsure.size) return [];
     return [...this.#unsure].filter((name) => !isNamedInStack(want, name));
   }
 
-  /** When the first of those that are pending counts as absent, on the clock of `performance.now()`. */
+  /** The time at which the first pending name counts as absent, on the clock of `performance.now()`. */
   get pendingUntil(): number | undefined {
     return this.#pending?.next;
   }
@@ -62,7 +63,7 @@ export class NamesInQuestion {
     return this.#pending?.has(name) === true;
   }
 
-  /** The source decides about these later. */
+  /** The source decides about the given names later. */
   postpone(names: ReadonlySet<string>, until: number): void {
     if (names.size === 0) return;
     this.#pending ??= new PendingNames();
@@ -70,12 +71,12 @@ export class NamesInQuestion {
     if (this.#unsure.size > 0) this.remove(this.#table.of(names));
   }
 
-  /** These are pending no longer; `condition` says which of them. See {@linkcode PendingNames.take}. */
+  /** The given names are no longer pending; `condition` selects among the names. See {@linkcode PendingNames.take}. */
   take(names?: Iterable<string>, condition?: (name: string) => boolean): string[] {
     return this.#pending?.take(names, condition) ?? [];
   }
 
-  /** Removes and returns those that have been pending for too long. */
+  /** Removes and returns names that have been pending for too long. */
   takeLate(now: number): string[] {
     return this.#pending?.takeLate(now) ?? [];
   }

@@ -1,25 +1,25 @@
 /**
- * Names of one type that a client wants and the source decides about later, each with the time until which it is waited
- * for.
+ * Names that a client wants and about which the source decides later, each with the end of the wait. All names are of
+ * one type.
  *
  * @module
  */
 
-/** Memory of a name beside its characters: an entry of a map, and its time. */
+/** Memory of a name beside its characters: an entry of a map, and a time. */
 const BYTES_A_NAME = 64;
 
-/** Names that are pending. All operations cost the names that they are given, or that they return. */
+/** Pending names. The cost of each operation is proportional to the given or returned names. */
 export class PendingNames {
-  /** By name, those that are waited for longest first. */
+  /** The end of the wait by name. The earliest end is first. */
   readonly #until = new Map<string, number>();
   #length = 0;
 
-  /** Memory that the names take, about. */
+  /** Approximate memory of the names. */
   get bytes(): number {
     return this.#length + this.#until.size * BYTES_A_NAME;
   }
 
-  /** When the wait for the first of them ends; undefined: none is pending. */
+  /** The end of the first wait; undefined: no name is pending. */
   get next(): number | undefined {
     return this.#until.values().next().value;
   }
@@ -29,7 +29,7 @@ export class PendingNames {
     return this.#until.has(name);
   }
 
-  /** Adds names; `until` must not decrease from call to call. A name that is here already keeps its time. */
+  /** Adds names. `until` must not decrease from call to call. A pending name keeps its earlier time. */
   add(names: Iterable<string>, until: number): void {
     for (const name of names) {
       if (this.#until.has(name)) continue;
@@ -39,10 +39,10 @@ export class PendingNames {
   }
 
   /**
-   * Removes names and returns those that were here.
+   * Removes names, and returns the removed names.
    *
    * @param names undefined: all
-   * @param condition which of them are removed; default all
+   * @param condition selects among the names; default all
    */
   take(names?: Iterable<string>, condition: (name: string) => boolean = () => true): string[] {
     if (this.#until.size === 0) return [];
@@ -53,7 +53,7 @@ export class PendingNames {
     return taken;
   }
 
-  /** Removes and returns those whose time has come. */
+  /** Removes and returns the names whose wait is over. */
   takeLate(now: number): string[] {
     const taken: string[] = [];
     for (const [name, until] of this.#until) {

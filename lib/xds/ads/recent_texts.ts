@@ -1,17 +1,18 @@
 /**
- * Keeps equal texts of clients as one string: a mistake in configuration has all proxies of a mesh say the same.
+ * Keeps equal texts of clients as one string: after a mistake in the configuration all proxies of a mesh send the same
+ * text.
  *
  * @module
  */
 
-/** Distinct texts that are compared with. With 8 kB each they take at most 1 MB, or 2 MB outside Latin-1. */
+/** Number of kept texts. With 8 kB each, the texts take at most 1 MB, or 2 MB outside Latin-1. */
 const KEPT = 128;
 
-/** The texts that came last. */
+/** The latest texts. */
 export class RecentTexts {
   readonly #texts = new Map<string, string>();
 
-  /** Returns the string that was kept for an equal text, or keeps this one. */
+  /** Returns the kept string that equals the text, or keeps the text. */
   unique(text: string): string {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;

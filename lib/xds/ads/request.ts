@@ -1,5 +1,5 @@
 /**
- * Reads discovery requests straight from the wire: names stay a run of bytes unless they are new.
+ * Reads discovery requests straight from the wire. Names stay a run of bytes unless they are new.
  *
  * Fields: `DiscoveryRequest` and `DeltaDiscoveryRequest` of
  * https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/discovery/v3/discovery.proto
@@ -18,7 +18,7 @@ export interface ClientError {
   readonly code: number;
   /** For people. */
   readonly message: string;
-  /** The client's whole text, which may name resources; of one above 8 kB the beginning and the end. */
+  /** The client's whole text, which may name resources. Of a text above 8 kB: the beginning and the end. */
   readonly whole: string;
 }
 
@@ -31,9 +31,11 @@ export interface AdsRequest {
   readonly names: NameSet;
   /** Incremental only: names to unsubscribe from. */
   readonly unsubscribe: NameSet;
-  /** Incremental only: versions that the client has from an earlier stream, by name. */
+  /** Incremental only: versions of the client's resources from an earlier stream, by name. */
   readonly initialVersions: KnownVersions | undefined;
-  /** State of the world only: it names the version of a response that the client has taken, on this stream or before. */
+  /**
+   * State of the world only: the request names the version of a response taken by the client, on this stream or before.
+   */
   readonly hasVersion: boolean;
   /** Empty when absent. */
   readonly nonce: string;
@@ -41,7 +43,7 @@ export interface AdsRequest {
   readonly error: ClientError | undefined;
 }
 
-/** Field numbers in which the two variants differ; 0 = the variant has no such field. */
+/** Field numbers of one variant; 0 = the variant has no such field. */
 interface VariantFields {
   readonly version: number;
   readonly node: number;
@@ -79,9 +81,9 @@ const NONE = new Uint8Array(0);
 /** Bytes of a type URL; the longest of the protocol's own has 74. */
 const MAX_TYPE_URL = 256;
 
-/** Bytes of a rejection's text that are kept. Envoy cuts its own at 4 kB. */
+/** Kept bytes of a rejection's text. Envoy itself cuts texts at 4 kB. */
 const MAX_REJECTION = 8192;
-/** Of these, bytes of the end. */
+/** The part of {@linkcode MAX_REJECTION} for the end of the text. */
 const REJECTION_END = 1024;
 
 function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): AdsRequest {
@@ -119,7 +121,7 @@ function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): A
   };
 }
 
-/** Collects the fields of one number; one uninterrupted run, the rule, is a view. */
+/** Collects the fields of one number. The usual uninterrupted run stays a view, without a copy. */
 class FieldRun {
   #runs: [number, number][] | undefined;
   readonly #data: Uint8Array;
@@ -158,14 +160,14 @@ function readStatus(bytes: Uint8Array): ClientError {
 }
 
 /**
- * A text of at most {@linkcode MAX_REJECTION} bytes; a longer one without its middle, and with its length. Envoy names a
- * resource at the beginning, and the reason at the end.
+ * A text of at most {@linkcode MAX_REJECTION} bytes. A longer text loses the middle, and gains a note of the length.
+ * Envoy names a resource at the beginning, and the reason at the end.
  */
 function shortened(bytes: Uint8Array): string {
   if (bytes.length <= MAX_REJECTION) return utf8Text(bytes);
   let end = MAX_REJECTION - REJECTION_END;
   let from = bytes.length - REJECTION_END;
-  // Bytes 10xxxxxx go on with a character of UTF-8, which has at most four.
+  // Bytes 10xxxxxx continue a character of UTF-8. A character has at most four bytes.
   const goesOn = (at: number) => (bytes[at]! & 0xc0) === 0x80;
   while (end > MAX_REJECTION - REJECTION_END - 4 && goesOn(end)) end--;
   while (from < bytes.length - REJECTION_END + 4 && goesOn(from)) from++;
@@ -175,23 +177,23 @@ function shortened(bytes: Uint8Array): string {
 }
 
 /**
- * The entries of `initial_resource_versions` (map entries: name = 1, version = 2), read where they lie: most are found
- * as bytes (`VersionTable`), and text is made only of those that differ.
+ * The entries of `initial_resource_versions` (map entries: name = 1, version = 2), read in place. Most entries are
+ * found by their bytes (`VersionTable`). Only the other entries become text.
  */
 export class KnownVersions {
   /** The fields, to be read in words. */
   readonly view: DataView;
 
-  /** @param run The fields, one after the other, with tags and lengths. */
+  /** @param run The fields in a row, with tags and lengths. */
   constructor(readonly run: Uint8Array) {
     this.view = new DataView(run.buffer, run.byteOffset, run.byteLength);
   }
 
   /**
-   * Calls back with where each field begins, where its content begins, and where it ends in the run; goes on where the
-   * callback says.
+   * Calls back for each field, with the start of the field, the start of its content, and its end in the run. Continues
+   * at the place returned by the callback.
    *
-   * @param visit returns the end of the field, or of a later one when it has read those between
+   * @param visit returns the end of the field, or of a later field if it has read several
    * @throws RpcError INVALID_ARGUMENT when the entries do not decode
    */
   each(visit: (from: number, content: number, to: number) => number): void {
@@ -208,9 +210,9 @@ export class KnownVersions {
   }
 
   /**
-   * Name and version of an entry; to be called within {@linkcode KnownVersions.each}.
+   * Name and version of an entry, to be read within {@linkcode KnownVersions.each}.
    *
-   * @throws WireError when it does not decode
+   * @throws WireError when the entry does not decode
    */
   entry(content: number, to: number): { readonly name: string; readonly version: string } {
     let name = "";

@@ -1,5 +1,5 @@
 /**
- * A discovery response: a head of its own, and resources, which are byte runs that many responses share.
+ * A discovery response: a head for one stream, and resources as runs of bytes shared by many responses.
  *
  * Fields: `DiscoveryResponse` (version_info 1, type_url 4, nonce 5, control_plane 6) and `DeltaDiscoveryResponse`
  * (system_version_info 1, type_url 4, nonce 5, removed_resources 6, control_plane 7).
@@ -11,7 +11,7 @@ import type { Block } from "../../resource/block.ts";
 import { storedGzipMember } from "../../resource/gzip.ts";
 import { fieldSize, putFieldHead, putTextField, textFieldSize } from "../../resource/protowire.ts";
 
-/** Responses below this many bytes are not worth compressing. */
+/** Responses below this size in bytes are not worth compressing. */
 const COMPRESS_ABOVE = 1024;
 
 /** The fields of a head. */
@@ -22,11 +22,14 @@ export interface ResponseHead {
   readonly nonce: string;
   /** Incremental only. */
   readonly removed: readonly string[];
-  /** Identifier of this server, shown by clients; empty = left out. */
+  /** Identifier of this server, shown by clients; empty: left out. */
   readonly controlPlane: string;
 }
 
-/** Encodes a head, into one array: each stream has its own. Followed by resource runs it is a complete message. */
+/**
+ * Encodes a head into one array, since no two streams share a head. A head followed by runs of resources is a complete
+ * message.
+ */
 function encodeHead({ delta, version, typeUrl, nonce, removed, controlPlane }: ResponseHead): Uint8Array {
   const identifier = controlPlane === "" ? 0 : textFieldSize(controlPlane);
   const names = delta ? removed : [];
@@ -42,7 +45,7 @@ function encodeHead({ delta, version, typeUrl, nonce, removed, controlPlane }: R
   return out;
 }
 
-/** A message in the runs in which it is sent. */
+/** A message in runs of bytes, as it is sent. */
 export interface AssembledResponse {
   readonly parts: readonly Uint8Array[];
   /** Bytes of all parts. */

@@ -1,6 +1,6 @@
 /**
- * Stacks of resource sets, as a stream sees one type: typically a set that many proxies share and one of its own. Of
- * virtual hosts there is a group of sets for each route configuration.
+ * Stacks of resource sets: a stream's view of one type. A typical stack has a set shared by many proxies, and a set of
+ * a single proxy. A stack of virtual hosts has a group of sets for each route configuration.
  *
  * @module
  */
@@ -12,22 +12,24 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { VersionTable } from "../../resource/version_table.ts";
 import type { KnownVersions } from "./request.ts";
 
-/** One set of a stack. Sets of two stacks are compared that have the same group and key. */
+/** One set of a stack. Two stacks are compared set by set, by equal group and key. */
 export interface StackedSet {
   /** Sets of different groups never hold the same name. */
   readonly group: string;
-  /** Unique in its group. */
+  /** Unique in the group. */
   readonly key: string;
   readonly set: ResourceSet;
 }
 
-/** Sets with disjoint names, those of a group side by side. Compared by identity: equal stacks are the same array. */
+/**
+ * Sets with disjoint names. Sets of a group stand side by side. Compared by identity: equal stacks are the same array.
+ */
 export type SetStack = readonly StackedSet[];
 
 /** The stack without sets. */
 export const EMPTY_STACK: SetStack = [];
 
-/** A stack of one group, keyed by position; a name in two sets stays only in the last of them. */
+/** A stack of one group, keyed by position. A name in two sets stays only in the last set. */
 export function stackSets(sets: readonly ResourceSet[], group = ""): StackedSet[] {
   return sets.map((set, i) => {
     for (const later of sets.slice(i + 1)) set = withoutNamesOf(set, later);
@@ -59,22 +61,22 @@ export function mapStack(stack: SetStack, map: (set: ResourceSet) => ResourceSet
   return mapped.every((one, i) => one === stack[i]) ? stack : mapped;
 }
 
-/** The resources of the stack that `names` selects. */
+/** The resources of the stack selected by `names`. */
 export function selectStack(stack: SetStack, names: NameSet): SetStack {
   return mapStack(stack, (set) => names.select(set));
 }
 
-/** The same, near the selection of a set of names that differs only in `changed`; see {@linkcode NameSet.selectNear}. */
+/** The same, for a set of names that differs from `near` only in `changed`; see {@linkcode NameSet.selectNear}. */
 export function selectStackNear(stack: SetStack, names: NameSet, near: NameSet, changed: Iterable<string>): SetStack {
   return mapStack(stack, (set) => names.selectNear(set, near, changed));
 }
 
-/** The stack without the resources that `names` selects. */
+/** The stack without the resources selected by `names`. */
 export function excludeFromStack(stack: SetStack, names: NameSet): SetStack {
   return names.size === 0 ? stack : mapStack(stack, (set) => names.exclude(set));
 }
 
-/** The resource of that name. */
+/** The resource with a name. */
 export function findInStack(stack: SetStack, name: string): EncodedResource | undefined {
   for (const { set } of stack) {
     const found = set.get(name);
@@ -83,20 +85,23 @@ export function findInStack(stack: SetStack, name: string): EncodedResource | un
   return undefined;
 }
 
-/** Whether a resource has that name or alias. */
+/** Whether a resource has the name or alias. */
 export function isNamedInStack(stack: SetStack, name: string): boolean {
   return stack.some(({ set }) => set.has(name) || set.withAlias(name).length > 0);
 }
 
-/** Hash of the content: of any number of sets it is as long as that of one. */
+/** Hash of the content. Its length does not depend on the number of sets. */
 export function stackDigest(stack: SetStack): string {
   if (stack.length === 1) return stack[0]!.set.digest;
   return contentHash(stack.map(({ set }) => set.digest).join());
 }
 
-/** The last hashes of stacks. One table for a server: of streams that have the same sets one computes it. */
+/**
+ * The last hashes of stacks, shared by the streams of a server: among streams with the same sets only the first
+ * computes the hash.
+ */
 export class StackDigests {
-  /** The last stack that begins with a set. */
+  /** The last stack for each first set. */
   readonly #known = new WeakMap<ResourceSet, { readonly stack: SetStack; readonly digest: string }>();
 
   /** As {@linkcode stackDigest}. */
@@ -123,26 +128,27 @@ export function stackBlocks(stack: SetStack, form: Form): Block[] {
   return stack.flatMap(({ set }) => setBlocks(set, form));
 }
 
-/** The resources that a client that reconnects has already. */
+/** The resources that a client already has at a reconnect. */
 export interface ClientState {
-  /** The resources that it has in the very version that it should have. */
+  /** Resources of the client in exactly the wanted version. */
   readonly stack: SetStack;
-  /** Names that it has and should not have. */
+  /** Names of resources that the client should no longer have. */
   readonly absent: readonly string[];
-  /** Names of which it has other versions. */
+  /** Names of resources of which the client has another version. */
   readonly older: ReadonlySet<string>;
 }
 
-/** Sets that are tried for a reported resource one after the other; of more, the one with its name is looked up. */
+/** Sets that are tried in order for a reported resource. Later sets are found by the resource's name. */
 const TRIED = 4;
 
-/** Compares the resources that a client should have with those that it reports. */
+/** Compares the wanted resources with the client's report. */
 export function clientState(want: SetStack, versions: KnownVersions): ClientState {
   const sides = want.map(({ set }) => new ReportedSet(set));
   const placeOf = placesIn(want);
   const absent: string[] = [];
   const older = new Set<string>();
-  // A client reports in the order in which it was sent to, so the set that held the last one holds the next as a rule.
+  // A client reports resources in the order of sending, so that the next resource is usually in the set of the last
+  // one.
   let last = 0;
   versions.each((from, content, to) => {
     for (let tried = 0; tried < sides.length && tried < TRIED; tried++) {
@@ -166,8 +172,9 @@ export function clientState(want: SetStack, versions: KnownVersions): ClientStat
 }
 
 /**
- * Where in the stack the resource of a name is; below 0: nowhere. Of virtual hosts there is a set for each route
- * configuration, and a client may report a hundred thousand: all names are listed when the first is asked for.
+ * The place of a resource's set in the stack, by the resource's name; below 0: nowhere. A stack of virtual hosts has a
+ * set for each route configuration, and a client may report a hundred thousand names. So all names are listed at the
+ * first question.
  */
 function placesIn(stack: SetStack): (name: string) => number {
   if (stack.length <= TRIED) return (name) => stack.findIndex(({ set }) => set.has(name));
@@ -178,20 +185,23 @@ function placesIn(stack: SetStack): (name: string) => number {
   };
 }
 
-/** A set, and which of its resources a client has reported in their version. */
+/** A set, with marks on the resources that the client reported in the set's version. */
 class ReportedSet {
   readonly #seen: Uint8Array;
   #count = 0;
-  /** The place after the one that was reported last. */
+  /** The place after the last reported resource. */
   #next = 0;
-  /** Whether the last two were reported in the order of the set: an Envoy reports in any order, and tries cost. */
+  /**
+   * Whether the last two resources were reported in the order of the set. An Envoy may report in any order, and each
+   * try costs time.
+   */
   #inOrder = false;
 
   constructor(readonly set: ResourceSet) {
     this.#seen = new Uint8Array(set.size);
   }
 
-  /** Notes the resource at the place that `find` returns; whether there is one. */
+  /** Notes the resource at the place returned by `find`; false: `find` found none. */
   add(find: (table: VersionTable) => number): boolean {
     const at = find(this.set.versions);
     if (at < 0) return false;
@@ -200,7 +210,10 @@ class ReportedSet {
     return true;
   }
 
-  /** Notes the resources that follow the last one as long as the report has them, many at once; returns where they end. */
+  /**
+   * Notes the following resources as long as the report has the same order, many at once. Returns the end of the read
+   * part.
+   */
   addRuns(report: Uint8Array, from: number): number {
     const { versions, size } = this.set;
     while (this.#inOrder && this.#next < size) {
@@ -220,7 +233,7 @@ class ReportedSet {
     this.#next = to;
   }
 
-  /** The set of the reported resources; the set itself when that is all. */
+  /** The set of the reported resources; the same object if all are reported. */
   get reported(): ResourceSet {
     const { set } = this;
     if (this.#count === set.size) return set;

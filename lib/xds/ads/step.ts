@@ -1,5 +1,5 @@
 /**
- * One step of a client from its present resources towards the wanted ones.
+ * One step of a client from its present resources towards the wanted resources.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { findInStack, type SetStack, type StackedSet } from "./set_stack.ts";
 /** The content of one response. */
 export interface StreamStep {
   readonly blocks: readonly Block[];
-  /** Resources in the blocks, as lists of the diffs that they come from. */
+  /** Resources in the blocks, in one list for each diff. */
   readonly changed: readonly (readonly EncodedResource[])[];
   readonly count: number;
   readonly removed: readonly string[];
@@ -24,12 +24,12 @@ export interface StreamStep {
 /** How a step is made. */
 export interface StepOptions {
   readonly form: Form;
-  /** Plain bytes of resources that it may bring; one resource is brought in any case. */
+  /** Most uncompressed bytes of resources in a step. The first resource is sent whatever the size. */
   readonly maxBytes: number;
   readonly table: DiffTable;
 }
 
-/** A step while it is put together. */
+/** An unfinished step. */
 interface StepDraft {
   readonly blocks: Block[];
   readonly changed: (readonly EncodedResource[])[];
@@ -41,8 +41,8 @@ interface StepDraft {
 }
 
 /**
- * The resources that turn a client that has `sent` into one that has `want`, up to about `maxBytes`; when that is not
- * all, `next` is not `want`. Costs the groups that differ and those between them.
+ * The resources that lead a client from `sent` to `want`, up to about `maxBytes`. If the limit cuts the step short,
+ * `next` is not `want`. The cost depends on the groups that differ and the groups between them.
  */
 export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions): StreamStep {
   if (sent.length === 1 && want.length === 1) {
@@ -69,8 +69,8 @@ export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions
 }
 
 /**
- * The step between two stacks of one set each, such as endpoints, where it is the whole difference: made of parts that
- * all streams share. Undefined: it is not.
+ * The step between two stacks of one set each, such as endpoints, if the step is the whole difference. The parts of
+ * such a step are shared by all streams. Undefined: a part of the difference is left.
  */
 function stepOfLoneSet(
   sent: StackedSet,
@@ -92,7 +92,7 @@ function stepOfLoneSet(
   };
 }
 
-/** The place of the first set that differs, or of the first one of its group. */
+/** The place of the first difference, moved back to the first set of its group. */
 function firstDifference(a: SetStack, b: SetStack): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
@@ -100,7 +100,7 @@ function firstDifference(a: SetStack, b: SetStack): number {
   return at;
 }
 
-/** The number of sets at the end, behind `first`, that are the same, in groups that are the same. */
+/** The number of equal sets at the end, after `first`, in groups without a difference. */
 function sameAtEnd(a: SetStack, b: SetStack, first: number): number {
   let same = 0;
   while (same < Math.min(a.length, b.length) - first && a.at(-1 - same) === b.at(-1 - same)) same++;
@@ -141,7 +141,7 @@ function stepOfGroup(draft: StepDraft, sent: SetStack, want: SetStack, { form, t
   }
 }
 
-/** A resource that moved to another set of the stack is not gone. */
+/** A resource that moved to another set of the stack is not removed. */
 function tellRemoved(draft: StepDraft, names: readonly string[], want: SetStack): void {
   for (const name of names) if (findInStack(want, name) === undefined) draft.removed.push(name);
 }
@@ -151,8 +151,8 @@ function setAt(stack: SetStack, key: string) {
 }
 
 /**
- * A client's resources, with the resources that `want` holds in another set moved there: a resource that only changes
- * its set is neither gone nor new.
+ * A client's resources, arranged like `want`: a resource that `want` has in another set is moved to the other set. A
+ * resource that only changes its set is neither removed nor new.
  */
 function relocated(sent: SetStack, want: SetStack, table: DiffTable): SetStack {
   const moved = new Map<string, EncodedResource[]>();

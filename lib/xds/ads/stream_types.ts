@@ -1,5 +1,5 @@
 /**
- * The surroundings of a stream: its way out, its limits and its events.
+ * The surroundings of a stream: connection, limits and events.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { XdsMetrics } from "../protocol/metrics.ts";
 import type { RecentTexts } from "./recent_texts.ts";
 import type { StackDigests } from "./set_stack.ts";
 
-/** The way out, and the parts that the stream shares with others. */
+/** The way to the client, and the parts shared with other streams. */
 export interface StreamContext {
   readonly delta: boolean;
   readonly gzip: boolean;
@@ -20,23 +20,23 @@ export interface StreamContext {
   readonly digests: StackDigests;
   readonly resources: ResourceTable;
   readonly metrics: XdsMetrics;
-  /** Plain bytes after which a response is split, where the protocol allows it. */
+  /** Uncompressed bytes beyond which a response is split, where the protocol allows a split. */
   readonly maxResponseBytes: number;
   /** Identifier of the server in responses; may be empty. */
   readonly controlPlane: string;
-  /** Sends one message; `taken` is called when the connection has taken all of it. */
+  /** Sends a message. `taken` is called when the connection has taken the whole message. */
   send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void;
   /** A response went out. */
   onResponse(info: ResponseInfo): void;
   /** The client rejected a response. */
   onReject(info: RejectInfo): void;
-  /** The client no longer rejects anything of a type that it had rejected. */
+  /** The client no longer rejects anything of a type, after a rejection. */
   onAccept(typeUrl: string): void;
-  /** The client asked for a type beyond {@linkcode MAX_UNKNOWN_TYPES}, which is not remembered. */
+  /** The client asked for a type beyond {@linkcode MAX_UNKNOWN_TYPES}. The type is not remembered. */
   onIgnored(typeUrl: string): void;
-  /** Milliseconds for which a name may be pending. */
+  /** Longest time that a name may be pending, in milliseconds. */
   readonly wantTimeout: number;
-  /** Calls back after a time, ms; the result stops that. */
+  /** Calls back after a time in milliseconds; the returned function cancels the call. */
   later(delay: number, run: () => void): () => void;
   /** Names have been pending for too long: {@linkcode AdsStream.reconcile} is due. */
   onAnswered(): void;
@@ -51,7 +51,7 @@ export interface ResponseInfo {
   readonly removed: number;
   /** Bytes of the message, compressed or not. */
   readonly bytes: number;
-  /** It answers a change of the subscription rather than a change of the sets. */
+  /** The response answers a change of the subscription, not a change of the sets. */
   readonly asked: boolean;
 }
 
@@ -60,12 +60,12 @@ export interface RejectInfo {
   readonly typeUrl: string;
   readonly code: number;
   readonly message: string;
-  /** The client's last rejection of this type said the same. */
+  /** The client's last rejection of this type had the same text. */
   readonly repeated: boolean;
-  /** The client had acknowledged the response before: it has the resources, and reports an error in them. */
+  /** The client had already acknowledged the response: the client has the resources, and reports an error in them. */
   readonly late: boolean;
-  /** Resources that the message names. */
+  /** Resources named by the message. */
   readonly resources: readonly string[];
-  /** Configuration objects that made them. */
+  /** Configuration objects behind the named resources. */
   readonly causes: readonly string[];
 }

@@ -8,16 +8,16 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyView } from "../protocol/source.ts";
 import { EMPTY_STACK, type SetStack, type StackedSet, stackSets } from "./set_stack.ts";
 
-// The virtual hosts of the route configurations that one client subscribes to (VHDS): a group of sets for each route
-// configuration that has any, so that a name that does not exist costs nothing but itself.
-
-/** The state of one route configuration. */
+/** The virtual hosts of one route configuration. */
 interface RouteHosts {
   readonly sets: readonly ResourceSet[];
   readonly stack: readonly StackedSet[];
 }
 
-/** Puts a client's virtual hosts together. */
+/**
+ * The virtual hosts of the route configurations to which one client subscribes (VHDS). Only a route configuration with
+ * virtual hosts has a group of sets, so that a name without virtual hosts costs no more than the name.
+ */
 class HostStack {
   readonly #routes = new Map<string, RouteHosts>();
   #stack: SetStack | undefined = EMPTY_STACK;
@@ -33,7 +33,7 @@ class HostStack {
     return this.#stack ??= [...this.#routes.values()].flatMap(({ stack }) => stack);
   }
 
-  /** Looks at these route configurations again; `wanted` holds those that the client subscribes to. */
+  /** Looks at route configurations again. `wanted` holds the client's subscriptions. */
   look(names: Iterable<string>, wanted: NameSet): void {
     for (const name of names) this.#put(name, wanted.has(name) ? this.#view.virtualHosts(name) : []);
   }
@@ -53,7 +53,7 @@ class HostStack {
   }
 }
 
-/** Whether `sets` are those of `all` that are not empty. Asked of each stream in each push. */
+/** Whether `sets` are the sets of `all` without the empty sets. Asked for each stream in each push. */
 function sameBesidesEmpty(sets: readonly ResourceSet[], all: readonly ResourceSet[]): boolean {
   let at = 0;
   for (const set of all) if (set.size > 0 && set !== sets[at++]) return false;
@@ -64,7 +64,7 @@ function sameBesidesEmpty(sets: readonly ResourceSet[], all: readonly ResourceSe
 export class ViewStacks {
   readonly #stacks = new Map<string, { sets: readonly ResourceSet[]; stack: SetStack }>();
   readonly #hosts: HostStack;
-  /** The view's revision at which virtual hosts were looked at. */
+  /** The view's revision at the last look at virtual hosts. */
   #hostsRevision: number | undefined;
 
   readonly #view: ProxyView;
@@ -74,7 +74,7 @@ export class ViewStacks {
     this.#hosts = new HostStack(view);
   }
 
-  /** All that the proxy may see of a type besides virtual hosts; undefined when the type is not served. */
+  /** All visible resources of a type, without virtual hosts; undefined: the type is not served. */
   stack(typeUrl: string): SetStack | undefined {
     const sets = this.#view.resourceSets(typeUrl);
     if (sets === undefined) return undefined;
@@ -85,17 +85,17 @@ export class ViewStacks {
     return stack;
   }
 
-  /** These may have joined the route configurations that the client subscribes to, or have left them. */
+  /** The changed names may have joined or left the route configurations to which the client subscribes. */
   routesChanged(routes: NameSet, ...changed: readonly NameSet[]): void {
     for (const names of changed) this.#hosts.look(names, routes);
   }
 
-  /** The view has other virtual hosts now, though its revision stays. */
+  /** The view's virtual hosts have changed without a new revision. */
   hostsAnswered(): void {
     this.#hostsRevision = undefined;
   }
 
-  /** The virtual hosts of the route configurations that the client subscribes to. */
+  /** The virtual hosts of the route configurations to which the client subscribes. */
   virtualHosts(routes: NameSet): SetStack {
     if (this.#hostsRevision !== this.#view.revision) this.#hosts.lookAtAll(routes);
     this.#hostsRevision = this.#view.revision;

@@ -1,5 +1,5 @@
 /**
- * Reports the subscriptions of one stream's client to the view, and ends the wait for names that stay pending.
+ * Reports the subscriptions of one stream's client to the view, and ends the wait for pending names.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import type { NameSet } from "../../resource/name_set.ts";
 import type { ProxyView } from "../protocol/source.ts";
 import type { SubscriptionChange, Watch } from "./watch.ts";
 
-/** A view that hears of subscriptions. */
+/** A view that is told of subscriptions. */
 export type WantingView = ProxyView & Required<Pick<ProxyView, "want">>;
 
-/** Whether a view hears of subscriptions. */
+/** Whether a view is told of subscriptions. */
 export function hearsWants(view: ProxyView): view is WantingView {
   return view.want !== undefined;
 }
@@ -21,7 +21,7 @@ interface EarlyAnswer {
   readonly names: readonly string[] | undefined;
 }
 
-/** The wants of one stream. Of a view that is not asked about a type it costs nothing but a call for each request. */
+/** The wants of one stream. A type without questions to the view costs one call for each request. */
 export class Wants {
   readonly #view: WantingView;
   readonly #timeout: number;
@@ -31,7 +31,7 @@ export class Wants {
   #closed = false;
 
   /**
-   * @param timeout milliseconds for which a name may be pending
+   * @param timeout longest time that a name may be pending, in milliseconds
    * @param onLate called when names have been pending for too long: {@linkcode Wants.giveUp} is due
    */
   constructor(view: WantingView, timeout: number, onLate: () => void) {
@@ -52,14 +52,17 @@ export class Wants {
     if (unwanted.size > 0) this.#view.unwant?.(watch.typeUrl, unwanted);
   }
 
-  /** The client has these resources from an earlier stream, and they are not visible now. */
+  /** The client has the given resources from an earlier stream, but they are not visible now. */
   reportKnown(watch: Watch, known: NameSet): void {
     this.#ask(watch, () => {
       watch.postponeKnown(known, this.#view.want(watch.typeUrl, known), performance.now() + this.#timeout);
     });
   }
 
-  /** An answer of the view that comes before the view has said that it is pending is kept until then. */
+  /**
+   * The view may answer while it is still asked, before the names are known as pending. Such an answer is kept until
+   * the call returns.
+   */
   #ask(watch: Watch, ask: () => void): void {
     const early: EarlyAnswer[] = this.#early = [];
     try {
@@ -88,7 +91,7 @@ export class Wants {
     if (next < Infinity) this.#wait(next);
   }
 
-  /** All names are waited for equally long, so the timer that is set is the first that is due. */
+  /** All names wait equally long, so that the running timer is always the earliest. */
   #wait(until: number | undefined): void {
     if (until === undefined || this.#timer !== undefined || this.#closed) return;
     this.#timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Events about the clients of a server, for listeners. Without a listener an event costs nothing; with any number of
- * them it is encoded once.
+ * Events about the clients of a server, for listeners. Without a listener an event costs nothing. For any number of
+ * listeners an event is encoded once.
  *
  * @module
  */
@@ -10,11 +10,14 @@ import { CONNECT_EVENTS, DISCONNECT_EVENTS, REJECT_EVENTS } from "../protocol/ev
 import type { DebugResource } from "../protocol/questions.ts";
 import { type EventClient, type EventRejection, eventResource } from "./event_resource.ts";
 
-/** One event. A listener that keeps the resource instead keeps nothing of the client, which may be gone by then. */
+/**
+ * An event. To keep an event, a listener keeps the resource: the event itself holds on to the client, even after the
+ * client has gone.
+ */
 export interface ClientEvent {
   readonly type: EventType;
   readonly client: EventClient;
-  /** Encodes it at the first call. */
+  /** Encodes the event at the first call. */
   resource(): DebugResource;
 }
 
@@ -25,17 +28,17 @@ export class ClientEvents {
   readonly #listeners = new Set<EventListener>();
   readonly #clients: () => Iterable<EventClient>;
 
-  /** @param clients Those that are connected. */
+  /** @param clients The connected clients. */
   constructor(clients: () => Iterable<EventClient>) {
     this.#clients = clients;
   }
 
-  /** The clients that are connected. */
+  /** The connected clients. */
   connected(): Iterable<EventClient> {
     return this.#clients();
   }
 
-  /** Has events heard from now on; returns the way to stop that. */
+  /** Calls the listener with every event from now on; returns a function that ends the calls. */
   listen(listener: EventListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

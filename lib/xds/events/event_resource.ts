@@ -21,7 +21,7 @@ export interface EventClient {
   readonly stream: { readonly view: { readonly identity?: string } } | undefined;
 }
 
-/** The rejection that an event is about. */
+/** The rejection of a rejection event. */
 export type EventRejection = Pick<RejectInfo, "typeUrl" | "code" | "message">;
 
 /** The resource of an event, named by the client's node. */

@@ -1,6 +1,6 @@
 /**
- * The events on one stream: of each type that the client asks for, in their order, as fast as it takes them. It sees the
- * clients that it may ask questions about.
+ * The events on one stream: every event of the requested types, in order, as fast as the client takes responses. The
+ * events are about the clients about which the receiver may ask questions.
  *
  *     event ──> waits ──the response before is taken──> response
  *
@@ -17,7 +17,7 @@ import type { QuestionStream } from "../questions/stream_questions.ts";
 import type { ClientEvent, ClientEvents } from "./client_events.ts";
 import { type EventClient, eventResource } from "./event_resource.ts";
 
-/** State that the event streams of one server share. */
+/** State shared by the event streams of one server. */
 export interface EventDesk {
   /** Undefined: nobody gets events. */
   readonly answers: Pick<DebugAnswers, "identify" | "sees"> | undefined;
@@ -26,17 +26,19 @@ export interface EventDesk {
   readonly events: ClientEvents;
 }
 
-/** Begin of the nonces of responses. */
+/** Start of the nonces of responses. */
 const NONCE = "event-";
 
 /** Bytes of nodes and texts after which a response ends. */
 const MAX_RESPONSE = 1024 * 1024;
-/** Events that wait for a client that does not read; then its stream ends, and it gets the whole list when it returns. */
+/**
+ * Most events waiting for a slow client. More events end the stream. After a reconnect the client gets the whole list.
+ */
 const MAX_WAITING = 4000;
-/** Bytes of these: a node may have megabytes, and goes on waiting when its client has left. */
+/** Most bytes of waiting events. A node may have megabytes, and its event waits on after the client has left. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** An event that waits. */
+/** A waiting event. */
 interface WaitingEvent {
   readonly type: EventType;
   readonly resource: DebugResource;
@@ -49,7 +51,9 @@ export class StreamEvents {
   readonly #types = new Set<EventType>();
   #waiting: WaitingEvent[] = [];
   #waitingBytes = 0;
-  /** Clients of the first list that wait. They are connected, so that they cost nothing here, and none that has gone is kept. */
+  /**
+   * Unsent clients of the first list. A connected client costs no memory here, and a disconnected client is removed.
+   */
   readonly #listed = new Set<EventClient>();
   #admitted: Promise<string> | undefined;
   #unlisten = () => {};
@@ -64,9 +68,9 @@ export class StreamEvents {
     this.#desk = desk;
   }
 
-  /** Takes a request. One that answers a response, or asks again, asks for nothing. */
+  /** Takes a request. An answer to a response, or a repeated request, asks for nothing. */
   ask(type: EventType, { nonce, names, unsubscribe }: AdsRequest): void {
-    // A nonce of the client's own answers nothing: `istioctl` and its kin put the time there.
+    // A nonce made up by the client answers no response: `istioctl` and related tools put the time there.
     if (nonce.startsWith(NONCE) || this.#asked.has(type) || (names.size === 0 && unsubscribe.size > 0)) return;
     this.#asked.add(type);
     this.#begin(type).catch((error) => this.#stream.fail(error));
@@ -91,7 +95,7 @@ export class StreamEvents {
     this.#send();
   }
 
-  /** @returns the identity of the client @throws {RpcError} when it gets no events */
+  /** @returns the identity of the client @throws {RpcError} when the client may not get events */
   async #admit(): Promise<string> {
     const { answers, places, events } = this.#desk;
     if (answers === undefined) {
@@ -172,7 +176,7 @@ export class StreamEvents {
     this.#stream.send(answerRuns({ delta, typeUrl, nonce }, resources), () => this.#taken());
   }
 
-  /** Others have their turn before the next response is made. */
+  /** Other work has its turn before the next response is made. */
   #taken(): void {
     this.#isSending = false;
     if (this.#closed || this.#waiting.length + this.#listed.size === 0) return;

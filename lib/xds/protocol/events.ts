@@ -1,13 +1,13 @@
 /**
- * Types of requests for events about clients, with Istio's names: `GENERATOR: event` in the node's metadata asks for
- * them, and so may control planes that ask for configuration (`GENERATOR: api`).
+ * Types of requests for events about clients, with Istio's names. Clients with `GENERATOR: event` in the metadata of
+ * their node may ask for events. So may control planes that ask for configuration (`GENERATOR: api`).
  *
  * @module
  */
 
-/** Clients that are connected, then those that connect: their nodes. */
+/** Nodes of clients: first of all connected clients, then of each new client. */
 export const CONNECT_EVENTS = "istio.io/connect";
-/** Clients that have gone: their nodes. */
+/** Nodes of disconnected clients. */
 export const DISCONNECT_EVENTS = "istio.io/disconnect";
 /** Rejections, as discovery requests with the node's id, the type and the error. */
 export const REJECT_EVENTS = "istio.io/nack";
@@ -22,5 +22,5 @@ export function isEventType(typeUrl: string): typeUrl is EventType {
   return (TYPES as readonly string[]).includes(typeUrl);
 }
 
-/** Generators whose clients take events. */
+/** Generators that take events. */
 export const EVENT_GENERATORS: ReadonlySet<unknown> = new Set(["event", "api"]);

@@ -1,5 +1,5 @@
 /**
- * The measurements of the wire, as plain calls; the program binds them to its metrics registry.
+ * The measurements of the wire, as plain calls. The program binds the calls to its metrics registry.
  *
  * @module
  */
@@ -43,7 +43,7 @@ export interface XdsMetrics {
 /** Measures nothing. */
 export const NO_METRICS: XdsMetrics = { count() {}, gauge() {}, forget() {}, observe() {} };
 
-/** Measures a response that was built since `started` (`performance.now()`); `type` is the short name of its type. */
+/** Measures a response built since `started` (`performance.now()`). `type` is the short name of the resource type. */
 export function measurePush(metrics: XdsMetrics, type: string, started: number, plainBytes: number): void {
   metrics.count("pilot_xds_pushes", 1, { type });
   metrics.observe("pilot_xds_push_time", (performance.now() - started) / 1000, { type });

@@ -1,5 +1,5 @@
 /**
- * The node by which a client introduces itself.
+ * The node: a client's description of itself.
  *
  * @module
  */
@@ -9,16 +9,15 @@ import { RpcError } from "../../grpc/status.ts";
 import { decode } from "../../pb/reflect.ts";
 import { WireCursor, WireError } from "../../resource/protowire.ts";
 
-// The size of a node, looked at before the node is decoded: a client may send a message of 4 MB, and reading 150,000
-// fields of metadata takes more than a second.
-
-/** Bytes of a node. Annotations of a pod, which agents pass on, have 256 KiB at most. */
+/** Most bytes of a node. Annotations of a pod, passed on by agents, have 256 KiB at most. */
 const MAX_NODE = 1024 * 1024;
 
-/** Fields of a node and values of its metadata. Agents send some hundred; reading as many takes about 0.1 s. */
+/**
+ * Most fields of a node and values of its metadata together. Agents send some hundred. Reading 5000 takes about 0.1 s.
+ */
 const MAX_VALUES = 5000;
 
-/** Where messages stand in messages: of each the fields that have messages, and what these are. */
+/** The nested messages of a node: by message, the fields with a message inside and the sort of the inner message. */
 const PARTS = {
   node: { 3: "struct" },
   struct: { 1: "entry" },
@@ -29,7 +28,12 @@ const PARTS = {
 
 type NodePiece = keyof typeof PARTS;
 
-/** What is too much in a node; undefined: nothing, or the bytes are none. */
+/**
+ * The reason why a node is too large; undefined: the size is right, or the bytes are not a node.
+ *
+ * The size is looked at before the node is decoded: a client may send a message of 4 MB, and reading 150,000 fields of
+ * metadata takes more than a second.
+ */
 export function nodeSizeProblem(bytes: Uint8Array): string | undefined {
   if (bytes.length > MAX_NODE) return `it has ${bytes.length} bytes, expected at most ${MAX_NODE}`;
   try {
@@ -41,7 +45,7 @@ export function nodeSizeProblem(bytes: Uint8Array): string | undefined {
   return `it has more than ${MAX_VALUES} fields and values of metadata, expected at most as many`;
 }
 
-/** The messages are walked without recursion: their depth is the client's to choose. */
+/** Walks the messages without recursion: the client chooses the depth. */
 function hasFewValues(bytes: Uint8Array): boolean {
   const open: [part: NodePiece, from: number, end: number][] = [["node", 0, bytes.length]];
   let values = 0;
@@ -50,7 +54,8 @@ function hasFewValues(bytes: Uint8Array): boolean {
     const parts: Readonly<Record<number, NodePiece>> = PARTS[part];
     const cursor = new WireCursor(bytes, from, end);
     while (cursor.next()) {
-      // An entry has a name and a value, and a value has one field: they are counted where they stand.
+      // Fields of an entry (a name and a value) and of a value (one field) do not count: the entry or the list counts
+      // already.
       if (part !== "entry" && part !== "value" && ++values > MAX_VALUES) return false;
       const inner = cursor.wireType === 2 ? parts[cursor.field] : undefined;
       if (inner === undefined) cursor.skip();
@@ -67,9 +72,9 @@ function hasFewValues(bytes: Uint8Array): boolean {
 type Node = envoy.config.core.v3.Node;
 
 /**
- * Reads it.
+ * Reads a node.
  *
- * @throws {RpcError} INVALID_ARGUMENT when it is none, is too large or has no id
+ * @throws {RpcError} INVALID_ARGUMENT when the bytes are not a node, or the node is too large or without an id
  */
 export function readNode(bytes: Uint8Array): Node {
   const problem = nodeSizeProblem(bytes);

@@ -20,27 +20,31 @@ export const VIRTUAL_HOST = PREFIX + "envoy.config.route.v3.VirtualHost";
 export const SECRET = PREFIX + "envoy.extensions.transport_sockets.tls.v3.Secret";
 /** Type URL of extension configurations. */
 export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionConfig";
-/** Type URL of the settings that agents are sent. */
+/** Type URL of the settings for agents. */
 export const PROXY_CONFIG = PREFIX + "istio.mesh.v1alpha1.ProxyConfig";
 
-/** The name that subscribes to all resources of a type. */
+/** The name for all resources of a type. */
 export const WILDCARD = "*";
 
 /** The wire's facts about a type. */
 export interface TypeRules {
   /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ...; `other`: not known here. */
   readonly short: string;
-  /** Types are sent in this order: clusters and endpoints before the listeners and routes that use them. */
+  /** The place in the order of sending: clusters and endpoints before the listeners and routes that refer to them. */
   readonly rank: number;
   /** A first request without names means all resources. */
   readonly wildcard: boolean;
-  /** A state-of-the-world response must hold all resources, and the client deletes those that it lacks. */
+  /**
+   * A state-of-the-world response must hold all resources. The client deletes every resource that the response lacks.
+   */
   readonly whole: boolean;
-  /** One resource a response: Envoy does not look at the others in a response with one that it refuses. */
+  /**
+   * Each response has a single resource. When Envoy refuses a resource, it does not look at the others of the response.
+   */
   readonly single: boolean;
   /**
-   * A client that still asks for a resource does not hear that it is gone: it has chains of filters that use it, and drops
-   * it with these.
+   * A client that still asks for a resource is not told of the removal. The client's filter chains still use the
+   * resource, and the client drops the resource together with the chains.
    */
   readonly lasting: boolean;
 }
@@ -67,7 +71,7 @@ const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [PREFIX + "istio.security.Authorization", rules("wads", 9, true)],
 ]);
 
-/** Unknown types that one stream may ask for. Real clients ask for none; a source may serve some. */
+/** Most unknown types on one stream. Real clients ask for no unknown type. Some sources may serve unknown types. */
 export const MAX_UNKNOWN_TYPES = 16;
 
 /** Whether the rules of a type are known here. */
@@ -75,15 +79,15 @@ export function isKnownType(typeUrl: string): boolean {
   return KNOWN.has(typeUrl);
 }
 
-/** Types that are not known here: their names come from clients, and are no value of a metric's label. */
+/** Unknown types. Clients choose the names, so that a metric's label must not carry them. */
 const OTHER = rules("other", 20, true);
 
-/** Configuration itself, as control planes ask each other for it: `networking.istio.io/v1/VirtualService`. */
+/** Configuration objects, requested by other control planes: `networking.istio.io/v1/VirtualService`. */
 const CONFIGURATION = rules("other", 20, true, { whole: true });
 
 const CONFIGURATION_TYPE = /^[a-z]+\.istio\.io\/v[a-z0-9]+\/[A-Z][A-Za-z]+$/;
 
-/** The rules of a type; one that is not known here is a wildcard type, sent last. */
+/** The rules of a type. An unknown type is a wildcard type and is sent last. */
 export function typeRules(typeUrl: string): TypeRules {
   return KNOWN.get(typeUrl) ?? (CONFIGURATION_TYPE.test(typeUrl) ? CONFIGURATION : OTHER);
 }

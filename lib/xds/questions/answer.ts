@@ -1,8 +1,8 @@
 /**
- * The response to a question, in runs of bytes: a page is not copied.
+ * The response to a question, in runs of bytes, so that a page is not copied.
  *
- * Fields: `resources` (2) of `DiscoveryResponse`, which are `Any` (type_url 1, value 2), and of `DeltaDiscoveryResponse`,
- * which are `Resource` (resource 2, name 3).
+ * Fields: `resources` (2) of `DiscoveryResponse` holds `Any` (type_url 1, value 2). `resources` (2) of
+ * `DeltaDiscoveryResponse` holds `Resource` (resource 2, name 3).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The resources that proxies have taken, as messages: `envoy.service.status.v3.ClientConfig`, one for each proxy. Tools
- * that list the proxies of a mesh read them.
+ * The resources taken by proxies, as messages: one `envoy.service.status.v3.ClientConfig` for each proxy, for tools
+ * that list the proxies of a mesh.
  *
  * Fields: https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/status/v3/csds.proto
  *
@@ -21,7 +21,6 @@ const ERROR = 4;
 
 const TYPE_URL = `${TYPE_URL_PREFIX}envoy.service.status.v3.ClientConfig`;
 
-/** The status of one proxy. */
 export function clientStatus({ node, stream }: XdsConnection): DebugResource {
   const id = node?.id ?? "";
   const home = stream?.view.home;

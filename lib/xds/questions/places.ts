@@ -1,21 +1,24 @@
 /**
- * Places for questions: how many are answered at a time. An answer is held in memory until its client has taken it.
+ * Places for questions: the number of answers at a time. An answer is held in memory until the client has taken it.
  *
  * @module
  */
 
-/** Of all clients. */
+/** Places of all clients. */
 const AT_ONCE = 8;
-/** Of clients with the same identity, so that none keeps the others from asking. */
+/** Places of clients with the same identity, so that no identity keeps others from asking. */
 const AT_ONCE_OF_ONE = 2;
-/** Of clients that see their own proxies alone: workloads, of which there are many, do not keep operators from asking. */
+/**
+ * Places of clients with access to their own proxies alone. Such clients are the many workloads, and must not keep
+ * operators from asking.
+ */
 const AT_ONCE_CONFINED = 4;
 
-/** How many are taken at a time. */
+/** Most places taken at a time. */
 export interface MostPlaces {
   readonly all: number;
   readonly ofOne: number;
-  /** Of all clients that are confined to their own resources. */
+  /** Of all clients with access to their own resources alone. */
   readonly confined: number;
 }
 
@@ -25,7 +28,7 @@ export class QuestionPlaces {
   #confined = 0;
   readonly #most: MostPlaces;
 
-  /** @param most Default: 8, 2 of each identity, 4 of those that are confined. */
+  /** @param most Default: 8 in all, 2 of each identity, 4 of confined clients. */
   constructor(most: MostPlaces = { all: AT_ONCE, ofOne: AT_ONCE_OF_ONE, confined: AT_ONCE_CONFINED }) {
     this.#most = most;
   }
@@ -33,8 +36,8 @@ export class QuestionPlaces {
   /**
    * Takes a place.
    *
-   * @param isConfined the client sees its own resources alone
-   * @returns the way to give it back, of which the first call counts; undefined: there is none
+   * @param isConfined the client sees only its own resources
+   * @returns a function that gives the place back at its first call; undefined: no place is free
    */
   take(identity: string, isConfined: boolean): (() => void) | undefined {
     const { all, ofOne, confined } = this.#most;

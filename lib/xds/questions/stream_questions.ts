@@ -1,6 +1,6 @@
 /**
- * The questions on one stream. A stream may carry them alone, as those of tools do; it is no proxy's then, and nothing
- * is made for it. On a proxy's stream they harm nothing: a refusal is in the answer's text, because a status would end
+ * The questions on one stream. A tool's stream may carry only questions; without a proxy, nothing is made for such a
+ * stream. On a proxy's stream questions do no harm: a refusal is in the text of an answer, because a status would end
  * the stream.
  *
  * @module
@@ -13,7 +13,7 @@ import type { ConnectRequest } from "../protocol/source.ts";
 import { answerRuns } from "./answer.ts";
 import type { QuestionPlaces } from "./places.ts";
 
-/** State that the streams of one server share. */
+/** State shared by the streams of one server. */
 export interface QuestionDesk {
   /** Undefined: nothing is answered. */
   readonly answers: DebugAnswers | undefined;
@@ -25,21 +25,21 @@ export interface QuestionDesk {
 /** The stream's side. */
 export interface QuestionStream {
   readonly delta: boolean;
-  /** The client as it introduces itself. */
+  /** The client's description of itself. */
   client(): ConnectRequest;
-  /** It carries configuration, for a client with this identity. */
+  /** The proven identity of the client, if the stream carries configuration. Undefined: the stream carries none. */
   proxy(): { readonly identity: string | undefined } | undefined;
   send(parts: readonly Uint8Array[], taken: () => void): void;
   /** Ends the stream with the status of an error. */
   fail(error: unknown): void;
-  /** An error that is none of the client's. */
+  /** An error that the client did not cause. */
   onError(error: unknown): void;
 }
 
-/** Begin of the nonces of answers. */
+/** Start of the nonces of answers. */
 const NONCE = "question-";
 
-/** A question without its answer. */
+/** A question without an answer. */
 interface OpenQuestion {
   readonly typeUrl: string;
   readonly names: readonly string[];
@@ -49,9 +49,9 @@ export class StreamQuestions {
   readonly #stream: QuestionStream;
   readonly #desk: QuestionDesk;
   readonly #gone = new AbortController();
-  /** Until the client has taken the answer, so that one that does not read gets no more of them. */
+  /** True until the client has taken the answer, so that a client that does not read gets no further answers. */
   #asking = false;
-  /** The same for a question that came too early. */
+  /** True until the client has taken the refusal of a question that came too early. */
   #refusing = false;
   #answered = 0;
   #identity: Promise<string | undefined> | undefined;
@@ -64,8 +64,8 @@ export class StreamQuestions {
   }
 
   /**
-   * Takes a request. One that answers a response, or unsubscribes, asks for nothing. A nonce that no server of this kind
-   * makes answers none: `istioctl` puts the time there.
+   * Takes a request. An answer to a response, or an unsubscription, asks for nothing. A nonce of a foreign form does
+   * not answer a response: `istioctl` puts the time there.
    */
   ask({ typeUrl, names, nonce, unsubscribe }: AdsRequest): void {
     if (nonce.startsWith(NONCE) || (names.size === 0 && unsubscribe.size > 0)) return;
@@ -75,7 +75,7 @@ export class StreamQuestions {
     this.#answer(question).catch((error) => this.#refuse(question, error, () => this.#done()));
   }
 
-  /** Calls back when no answer is due any more. */
+  /** Calls back when no answer is due. */
   whenIdle(then: () => void): void {
     if (this.#asking) this.#onIdle = then;
     else then();
@@ -106,7 +106,7 @@ export class StreamQuestions {
     this.#send(question, resources, () => this.#done());
   }
 
-  /** Proven once for a stream, as for one that carries configuration: a refusal ends the stream. */
+  /** The identity is proven once for a stream. As on a stream with configuration, a refusal ends the stream. */
   #identify(answers: DebugAnswers): Promise<string | undefined> {
     return this.#identity ??= answers.identify(this.#stream.client());
   }
