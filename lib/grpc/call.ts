@@ -14,8 +14,6 @@ import { repeatedHeaders } from "./h2/hpack.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
-// The headers of a response and its status. Those that most responses have are encoded once.
-
 const PLAIN = {
   ":status": "200",
   "content-type": "application/grpc",
@@ -25,23 +23,23 @@ const RESPONSE = repeatedHeaders(PLAIN);
 const GZIP_RESPONSE = repeatedHeaders({ ...PLAIN, "grpc-encoding": "gzip" });
 const OK_STATUS = repeatedHeaders({ "grpc-status": String(Code.OK) });
 
-/** The headers before the messages of a response. */
+/** The headers before the messages of a response. Encoded once for all responses. */
 function responseHeaders(acceptsGzip: boolean): Readonly<HttpHeaders> {
   return acceptsGzip ? GZIP_RESPONSE : RESPONSE;
 }
 
-/** The headers after them; an empty message is left out. */
+/** The headers after the messages. An empty message is left out. */
 function statusHeaders(code: Code, message: string): Readonly<HttpHeaders> {
   if (message !== "") return { "grpc-status": String(code), "grpc-message": encodeStatusMessage(message) };
   return code === Code.OK ? OK_STATUS : { "grpc-status": String(code) };
 }
 
-/** Settings of a call, from its server. */
+/** Settings of a call, from the server. */
 export interface CallOptions {
   readonly maxMessageSize: number;
-  /** Where the call counts the memory that it holds. */
+  /** Counts the memory held by the call. */
   readonly held: HeldBytes;
-  /** The time that its client is measured by. */
+  /** The clock for the client's time limits. */
   readonly time: RemoteTime;
   /** The first message has come. */
   readonly onFirstMessage: (call: Call) => void;
@@ -60,9 +58,9 @@ export class Call implements IncompleteMessage {
   #early: Uint8Array[] = [];
   #earlySize = 0;
   #anyMessage = false;
-  /** When the first byte of the message came whose end has not come. */
+  /** When the first byte of the unfinished message came. */
   #since = 0;
-  /** {@linkcode IncompleteMessage}: bytes of messages that no handler has taken, and what it costs to keep them. */
+  /** {@linkcode IncompleteMessage}: bytes of messages that no handler has taken, and the cost of keeping them. */
   held = 0;
   #halfClosed = false;
   #paused = false;
@@ -107,12 +105,12 @@ export class Call implements IncompleteMessage {
     }
   }
 
-  /** Calls `left` once if the call is over, or the server has ended it, before it is handed to a handler. */
+  /** Calls `left` once if the call is over, or the server has ended it, before a handler has it. */
   onLeft(left: () => void): void {
     this.#left = left;
   }
 
-  /** Hands the call to its handler; messages that came before are delivered at once. */
+  /** Hands the call to a handler. Earlier messages are delivered at once. */
   start(handler: CallHandler): void {
     this.#handler = handler;
     this.#left = undefined;
@@ -121,10 +119,10 @@ export class Call implements IncompleteMessage {
   }
 
   /**
-   * Keeps this message and all that follow until {@linkcode Call.resume}, within the limits of messages that come before
-   * the call has a handler. The end of the client's messages waits with them. For handlers, inside `message`.
+   * Keeps this message and all later messages until {@linkcode Call.resume}, within the limits of messages before the
+   * start of a handler. The end of the client's messages waits, too. For handlers, inside `message`.
    *
-   * @throws RpcError RESOURCE_EXHAUSTED when that is too much
+   * @throws RpcError RESOURCE_EXHAUSTED beyond the limits
    */
   pause(message: Uint8Array): void {
     if (this.closed) return;
@@ -153,11 +151,11 @@ export class Call implements IncompleteMessage {
   }
 
   /**
-   * Sends one message made of several byte runs, without copying the large ones until the connection takes them.
+   * Sends a message made of several runs of bytes. Large runs are not copied before the connection takes the bytes.
    *
    * @param parts the runs, in order; with `compressed` each is a gzip member
    * @param compressed only when {@linkcode Call.acceptsGzip}
-   * @param taken called when all of it has been handed to the connection
+   * @param taken called when the whole message has been handed to the connection
    */
   send(parts: readonly Uint8Array[], compressed: boolean, taken?: () => void): void {
     if (this.closed) return;
@@ -167,7 +165,7 @@ export class Call implements IncompleteMessage {
     this.#stream.writeAll([frameHead(length, compressed), ...parts], taken);
   }
 
-  /** Ends the call with a status after all that was sent. */
+  /** Ends the call with a status, after everything already sent. */
   end(code: Code = Code.OK, message = ""): void {
     if (this.closed) return;
     this.#ended = true;
@@ -193,7 +191,7 @@ export class Call implements IncompleteMessage {
     this.#stream.reset(code);
   }
 
-  /** Sends the response headers now, if that has not happened; some clients wait for them. */
+  /** Sends the response headers now, unless already sent. Some clients wait for the headers. */
   respond(): void {
     if (!this.closed) this.#respond();
   }
@@ -204,17 +202,17 @@ export class Call implements IncompleteMessage {
     this.#stream.respond(responseHeaders(this.acceptsGzip));
   }
 
-  /** {@linkcode IncompleteMessage}: milliseconds since the first byte of the message whose end has not come. */
+  /** {@linkcode IncompleteMessage}: milliseconds since the first byte of the unfinished message. */
   get age(): number {
     return this.#options.time.now - this.#since;
   }
 
-  /** Ends the call because it holds a part of a message for too long. */
+  /** Ends the call because a part of a message has been held for too long. */
   abandon(reason: string): void {
     this.end(Code.RESOURCE_EXHAUSTED, reason);
   }
 
-  /** Reads up to the end of one message: unpacking a few hundred of them takes long, and other connections wait. */
+  /** Reads up to the end of one message: unpacking a few hundred messages takes long, and other connections wait. */
   #receive(read: (each: (message: Uint8Array) => boolean) => void): void {
     if (this.closed) return;
     let complete = false;
@@ -262,7 +260,9 @@ export class Call implements IncompleteMessage {
     if (by !== 0) this.#options.held.add(by);
   }
 
-  /** Keeps a message that comes before the handler takes any: in all as many bytes as one message may have. */
+  /**
+   * Keeps a message that comes before the handler takes any. All kept messages together may be as large as one message.
+   */
   #keep(message: Uint8Array): void {
     this.#earlySize += message.length;
     if (this.#earlySize > this.#options.maxMessageSize || this.#early.length >= 1000) {
@@ -284,7 +284,7 @@ export class Call implements IncompleteMessage {
   }
 
   #armDeadline(timeout: number): void {
-    // setTimeout takes at most 2^31 - 1 ms; a later deadline is none.
+    // setTimeout takes at most 2^31 - 1 ms. A later deadline is ignored.
     if (timeout > 0x7fffffff) return;
     this.#deadline = setTimeout(() => this.end(Code.DEADLINE_EXCEEDED, "deadline exceeded"), timeout);
   }

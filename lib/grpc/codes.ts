@@ -25,17 +25,17 @@ export const Code = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** One of the numbers of {@linkcode Code}. */
+/** A number of {@linkcode Code}. */
 export type Code = (typeof Code)[keyof typeof Code];
 
-/** Names of all codes, as Go's gRPC and its metrics write them. */
+/** Names of all codes, as in Go's gRPC and its metrics. */
 const NAMES = [
   ...["OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists"],
   ...["PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented"],
   ...["Internal", "Unavailable", "DataLoss", "Unauthenticated"],
 ];
 
-/** The name of a code; `Code(99)` of a number that is none. */
+/** The name of a code; `Code(99)` for an unknown number. */
 export function codeName(code: number): string {
   return NAMES[code] ?? `Code(${code})`;
 }

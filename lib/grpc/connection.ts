@@ -1,5 +1,5 @@
 /**
- * One connection of a gRPC server: its calls, and all that ends because of time: silence, age, stalls, halves.
+ * One connection of a gRPC server, with its calls and all time limits: silence, age, stalls, unfinished input.
  *
  * @module
  */
@@ -14,28 +14,28 @@ import type { RemoteTime } from "../sockets/patience.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {
-  /** Time in which a new connection must have opened a call. */
+  /** Longest time before a new connection opens a call. */
   readonly handshakeTimeout: number;
-  /** Time in which a frame or a header block that has begun must be complete. */
+  /** Longest time from the beginning of a frame or header block to its end. */
   readonly frameTimeout: number;
-  /** Time in which the first message of a call must have come. */
+  /** Longest time before the first message of a call. */
   readonly firstMessageTimeout: number;
-  /** Silence of the client after which it is pinged. */
+  /** The client's silence before a ping. */
   readonly keepaliveInterval: number;
   /** Wait for the answer to a ping (or any other bytes) before the connection is closed. */
   readonly keepaliveTimeout: number;
   /** Age at which the client is asked to reconnect (GOAWAY). */
   readonly maxConnectionAge: number;
-  /** Time from that GOAWAY until the calls still open are ended. */
+  /** Time from this GOAWAY until open calls are ended. */
   readonly maxConnectionAgeGrace: number;
-  /** Time without progress while data wait for the client, after which it is given up. */
+  /** Longest time without progress while data wait for the client. After that the client is given up. */
   readonly stallTimeout: number;
 }
 
 /** Why a connection was closed by the server. */
 export type CloseReason = "handshake" | "frame" | "keepalive" | "stall" | "age" | "shutdown";
 
-/** Calls of a connection that may wait for their first message. */
+/** Calls of a connection that may wait for a first message. */
 const MAX_WAITING = 100;
 
 /** The events of a connection. */
@@ -45,12 +45,17 @@ export interface ConnectionEvents {
   close(connection: Connection): void;
 }
 
-/** A connection. `sweep` must be called about once a second, unless the process was held up ({@linkcode RemoteTime}). */
+/**
+ * A connection. `sweep` must be called about once a second, unless the process has stalled ({@linkcode RemoteTime}).
+ */
 export class Connection {
   readonly calls = new Set<Call>();
   readonly h2: H2Connection;
   readonly held: HeldBytes;
-  /** Calls and requests that wait for their client, the oldest first: since when, and how each is ended. */
+  /**
+   * Calls and refused requests that wait for the client, the oldest first, with the start of the wait and the way to
+   * end each.
+   */
   readonly #waiting = new Map<Call | H2Stream, { since: number; end: () => void }>();
   #anyCall = false;
   readonly #openedAt: number;
@@ -75,7 +80,7 @@ export class Connection {
     this.#openedAt = this.#lastHeard = h2.time.now;
     this.#limits = limits;
     this.#events = events;
-    // A tenth of jitter, so that clients that came together do not come back together.
+    // Jitter of a tenth, so that clients that came together do not all come back together.
     this.#retireAt = this.#openedAt + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
     this.held = h2.held;
     this.h2 = new H2Connection(transport, budget, h2, {
@@ -84,12 +89,12 @@ export class Connection {
     });
   }
 
-  /** `address:port` of the remote end, or the path of its Unix socket. */
+  /** `address:port` of the remote end, or the path of the Unix socket. */
   get address(): string {
     return this.transport.peer.address;
   }
 
-  /** Whether one more call may wait for its first message, or a request that is none for its end. */
+  /** Whether another call may wait for a first message, or another refused request for its end. */
   get mayWait(): boolean {
     return this.#waiting.size < MAX_WAITING;
   }
@@ -102,7 +107,7 @@ export class Connection {
     this.#wait(call, () => call.end(Code.DEADLINE_EXCEEDED, `no message within ${firstMessageTimeout / 1000} s`));
   }
 
-  /** Answers a request that is no call with an HTTP status, when all of it has come. */
+  /** Answers a request that is not a call with an HTTP status, after the end of the request. */
   refuse(stream: H2Stream, status: string, text: string): void {
     this.#wait(stream, () => stream.reset());
     stream.listener = {
@@ -136,7 +141,7 @@ export class Connection {
     const limits = this.#limits;
     const { now } = this.#time;
     if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
-    // The part that waits for its turn here may be all that the client still owes.
+    // Unread input may be everything that the client still owes.
     if (!this.h2.waitsForTurn) {
       const { insideSince } = this.h2;
       if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");
@@ -176,7 +181,7 @@ export class Connection {
     this.h2.goAway();
   }
 
-  /** Ends all calls with UNAVAILABLE, after what they have sent, and closes. */
+  /** Ends all calls with UNAVAILABLE, after the messages already sent, and closes. */
   finish(reason: CloseReason, message: string): void {
     if (this.calls.size > 0) this.#events.closing(reason, this);
     this.goAway();

@@ -1,5 +1,6 @@
 /**
  * gRPC message framing: one byte of flags (1 = compressed), four bytes of length, the message.
+ *
  * Rule: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  *
  * @module
@@ -10,7 +11,7 @@ import { Code } from "./codes.ts";
 import { Pieces } from "./budget/pieces.ts";
 import { RpcError } from "./status.ts";
 
-/** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */
+/** Compressions that a client may use, as offered in `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = "identity,gzip";
 
 /** Bytes before a message. */
@@ -24,10 +25,10 @@ export function frameHead(length: number, compressed: boolean): Uint8Array {
   return head;
 }
 
-/** Bytes that are unpacked at a time: unpacking 4 MB in pieces of 16 kB takes half as long again as in 256 kB. */
+/** Bytes unpacked at a time: unpacking 4 MB in pieces of 16 kB takes half as long again as in 256 kB. */
 const CHUNKS = { least: 16 * 1024, most: 256 * 1024 };
 
-/** A gzip file ends with the size of its content (RFC 1952, section 2.3.1); a wrong one costs time, nothing else. */
+/** A gzip file ends with the size of the content (RFC 1952, section 2.3.1). A wrong size only costs time. */
 function chunkSize(message: Uint8Array): number {
   if (message.length < 18) return CHUNKS.least;
   const size = new DataView(message.buffer, message.byteOffset + message.length - 4).getUint32(0, true);
@@ -39,7 +40,7 @@ const NOTHING = new Uint8Array(0);
 /** Cuts a byte stream into messages. */
 export class MessageReader {
   readonly #partial = new Pieces();
-  /** Bytes behind a message after which reading stopped. */
+  /** Bytes after the message at which reading stopped. */
   #rest: Uint8Array = NOTHING;
 
   readonly #encoding: string | undefined;
@@ -55,11 +56,11 @@ export class MessageReader {
   }
 
   /**
-   * Takes the next bytes of the stream and calls back with each message that they complete. A message that lies whole in
-   * them is a view of them.
+   * Takes the next bytes of the stream, and calls back with each completed message. A message that lies whole in the
+   * bytes is a view of the bytes.
    *
-   * @param onMessage returns false to read no further now; {@linkcode MessageReader.resume} goes on
-   * @throws RpcError RESOURCE_EXHAUSTED for a message above `maxSize`, INTERNAL for bytes that are no frames or a
+   * @param onMessage returns false to stop reading; {@linkcode MessageReader.resume} continues
+   * @throws RpcError RESOURCE_EXHAUSTED for a message above `maxSize`, INTERNAL for bytes that are not frames or a
    * broken compression, UNIMPLEMENTED for a compressed message without a known `grpc-encoding`
    */
   push(chunk: Uint8Array, onMessage: (message: Uint8Array) => boolean): void {
@@ -90,24 +91,27 @@ export class MessageReader {
     this.#rest = rest;
   }
 
-  /** Whether reading stopped before the end of what came. */
+  /** Whether reading stopped before the end of the received bytes. */
   get stopped(): boolean {
     return this.#rest.length > 0;
   }
 
-  /** Goes on where reading stopped, as {@linkcode MessageReader.push}; nothing may be pushed before it is done. */
+  /**
+   * Continues where reading stopped, like {@linkcode MessageReader.push}. Nothing may be pushed before the rest is
+   * read.
+   */
   resume(onMessage: (message: Uint8Array) => boolean): void {
     const rest = this.#rest;
     this.#rest = NOTHING;
     this.push(rest, onMessage);
   }
 
-  /** Bytes of a message whose end has not come. */
+  /** Bytes of the unfinished message. */
   get held(): number {
     return this.#partial.length;
   }
 
-  /** Bytes of memory that hold them: at most twice as many and 64, and one read of the socket. */
+  /** Bytes of memory for the unfinished message. At most twice the held bytes, plus 64, plus one read of the socket. */
   get capacity(): number {
     return this.#partial.capacity;
   }
@@ -118,7 +122,7 @@ export class MessageReader {
     this.#rest = NOTHING;
   }
 
-  /** Size of a message with its head. */
+  /** Size of a message and its head. */
   #size(bytes: Uint8Array, at: number): number {
     const flags = bytes[at]!;
     if (flags > 1) throw new RpcError(Code.INTERNAL, `message flags ${flags}: expected 0 or 1`);

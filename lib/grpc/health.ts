@@ -1,6 +1,6 @@
 /**
- * The health service that load balancers and probes of gRPC ask, `grpc.health.v1.Health`: one status for each service,
- * and one for the whole server under the empty name.
+ * The health service for gRPC load balancers and probes, `grpc.health.v1.Health`: one status for each service, and one
+ * for the whole server under the empty name.
  *
  * Rule: https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  *
@@ -19,17 +19,17 @@ export type HealthStatus = "SERVING" | "NOT_SERVING" | "UNKNOWN";
 
 /** `HealthCheckResponse.ServingStatus`. */
 const NUMBERS = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2 } as const;
-/** The status for a watcher of a service that the server does not know. */
+/** The status of an unknown service for a watcher. */
 const SERVICE_UNKNOWN = 3;
 
-/** Longest name of a service, in bytes: a watcher's is kept as long as its call. */
+/** Longest name of a service, in bytes. A watcher's name is kept as long as the call. */
 const MAX_NAME = 1024;
 
 const PACKAGE = "grpc.health.v1";
 const CHECK = { input: `${PACKAGE}.HealthCheckRequest`, output: `${PACKAGE}.HealthCheckResponse` };
 const LIST = { input: `${PACKAGE}.HealthListRequest`, output: `${PACKAGE}.HealthListResponse` };
 
-/** Statuses of services, and the service that reports them. */
+/** Statuses of services, and the service that reports statuses. */
 export class HealthService {
   /** The service for the server's list. */
   readonly service: GrpcService = {
@@ -88,7 +88,7 @@ export class HealthService {
   }
 }
 
-/** One `Watch` call: sends the status at once and whenever it changes, the last one only to a client that is slow. */
+/** One `Watch` call. Sends the status at once and after every change. A slow client gets only the last status. */
 class Watcher implements CallHandler {
   #leave: (() => void) | undefined;
   #sent: number | undefined;
@@ -109,7 +109,7 @@ class Watcher implements CallHandler {
     this.#leave = this.#join(service);
   }
 
-  /** The client has asked; it goes on listening. */
+  /** After a request the client goes on listening. */
   halfClose(): void {
     if (this.#leave === undefined) this.#call.end(Code.INTERNAL, "no request on a watch");
   }

@@ -1,12 +1,12 @@
 /**
- * A protobuf message under construction, for messages whose descriptors are not at hand.
+ * A protobuf message under construction, for messages without descriptors at hand.
  *
  * @module
  */
 import { concatBytes } from "../resource/block.ts";
 import { fieldSize, putField, putVarint, utf8Bytes, varintSize } from "../resource/protowire.ts";
 
-/** Collects fields in their order; field numbers up to 31. */
+/** Collects fields in order; field numbers up to 31. */
 export class MessageWriter {
   readonly #parts: Uint8Array[] = [];
 
@@ -35,7 +35,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** A varint field that is written even when zero, because its absence means something else. */
+  /** A varint field that is written even when zero, because an absent field has another meaning. */
   present(field: number, value: number): this {
     this.#parts.push(varints(field * 8, value));
     return this;

@@ -1,7 +1,7 @@
 /**
- * A gRPC server: services on transports that listeners accept (TCP, TLS, Unix sockets). On top of HTTP/2 it does framing,
- * compression, deadlines, status, keepalive, maximum connection age and graceful stop; it sends shared buffers without
- * copies and holds back what a slow client does not take.
+ * A gRPC server: services on transports from listeners (TCP, TLS, Unix sockets). On top of HTTP/2 it does framing,
+ * compression, deadlines, status, keepalive, maximum connection age and graceful stop. Shared buffers are sent without
+ * copies, and bytes that a slow client does not take are held back.
  *
  * @module
  */
@@ -25,35 +25,41 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxMessageSize?: number;
   /** Calls a connection may have open at once. Default 100,000. */
   readonly maxConcurrentStreams?: number;
-  /** Connections open at once; one more is closed as soon as it comes. Default 10,000. */
+  /** Most open connections. A further connection is closed at once. Default 10,000. */
   readonly maxConnections?: number;
-  /** Places of connections, shared with listeners whose handshakes count, too. Default: `maxConnections` of its own. */
+  /**
+   * Places of connections, shared with listeners whose handshakes take places, too. Default: `maxConnections` places
+   * for this server alone.
+   */
   readonly places?: ConnectionPlaces;
   /** The held bytes of incomplete messages. Default: 16 MiB a connection, 256 MiB in all. */
   readonly held?: HeldInAll;
-  /** When what connections receive is worked off; servers of one process may share it. Default: its own. */
+  /**
+   * The turns in which received input is worked off. Servers of a process may share the turns. Default: turns of this
+   * server.
+   */
   readonly turns?: Turns;
-  /** The time that clients are measured by. Default: that of the event loop. */
+  /** The clock for clients' time limits. Default: the time of the event loop. */
   readonly time?: RemoteTime;
-  /** Bytes a connection may have handed to its socket. Default 256 KiB. */
+  /** Most bytes of a connection in its socket. Default 256 KiB. */
   readonly sendBuffer?: number;
-  /** The same over all connections; above it the shares shrink. Default 128 MiB. */
+  /** Most bytes of all connections in their sockets. Above the limit the shares shrink. Default 128 MiB. */
   readonly totalSendBuffer?: number;
   /** Called when the server closes a connection by rule. */
   readonly onClosing?: (reason: CloseReason, connection: Connection) => void;
-  /** Called with the address of a client that was one too many. */
+  /** Called with the address of a client for which no place was free. */
   readonly onRefused?: (address: string) => void;
-  /** Called with errors that are no RpcError: defects, not bad clients. */
+  /** Called with errors other than RpcError: defects, not bad clients. */
   readonly onError?: (error: unknown, where: string) => void;
 }
 
-/** A gRPC server without a listener of its own. */
+/** A gRPC server without a listener. */
 export class GrpcServer {
   /** The bytes that all connections together have handed to their sockets. */
   readonly budget: SendBudget;
   /** The held bytes of incomplete messages. */
   readonly held: HeldInAll;
-  /** Places of its connections. */
+  /** Places of the connections. */
   readonly places: ConnectionPlaces;
   readonly #turns: Turns;
   readonly #time: RemoteTime;
@@ -67,8 +73,8 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
 
   /**
-   * @param services the services; {@linkcode withReflection} adds their description
-   * @throws TypeError when a method is there twice
+   * @param services the services; {@linkcode withReflection} adds descriptions
+   * @throws TypeError for a repeated method
    */
   constructor(services: readonly GrpcService[], options: GrpcServerOptions = {}) {
     this.#options = options;
@@ -100,7 +106,7 @@ export class GrpcServer {
     this.#methods.set(path, method);
   }
 
-  /** Takes over a transport whose client will speak HTTP/2. */
+  /** Takes over the transport of an HTTP/2 client. */
   accept(transport: Transport): void {
     if (this.#stopping || transport.destroyed) return transport.destroy();
     if (!this.places.take()) {
@@ -131,8 +137,8 @@ export class GrpcServer {
   }
 
   /**
-   * Stops: GOAWAY to all, calls end with UNAVAILABLE after the bytes they have sent, and the calls left after
-   * `deadline` milliseconds is broken off. Resolves when no connection is left.
+   * Stops. All clients get GOAWAY, and calls end with UNAVAILABLE after the bytes already sent. After `deadline`
+   * milliseconds the remaining calls are broken off. Resolves when no connection is left.
    */
   async stop(deadline: number): Promise<void> {
     this.#stopping = true;
@@ -148,7 +154,7 @@ export class GrpcServer {
   }
 
   #call(stream: H2Stream, connection: Connection): void {
-    // The client may try again at once: nothing was done for it.
+    // The client may try again at once: nothing was done for the call.
     if (!connection.mayWait) return stream.reset(ErrorCode.REFUSED_STREAM);
     const refusal = httpRefusal(stream.headers);
     if (refusal !== undefined) return connection.refuse(stream, refusal, "expected a gRPC call\n");
@@ -173,7 +179,7 @@ export class GrpcServer {
     }
   }
 
-  /** Applies all limits of time; a timer of its own calls it about once a second. */
+  /** Applies all time limits. The server's own timer calls this about once a second. */
   sweep(): void {
     if (!this.#time.tick()) return;
     for (const connection of [...this.#connections]) connection.sweep();
@@ -181,7 +187,7 @@ export class GrpcServer {
   }
 }
 
-/** The HTTP status for a request that is no gRPC call. */
+/** The HTTP status for a request that is not a gRPC call. */
 function httpRefusal(headers: HttpHeaders): string | undefined {
   if (headers[":method"] !== "POST") return "405";
   const type = headers["content-type"];

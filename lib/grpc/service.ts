@@ -1,5 +1,5 @@
 /**
- * Services as plain data: what a server is given, and what reflection describes.
+ * Services as plain data, for servers and for reflection.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { Code } from "./codes.ts";
 import { RpcError } from "./status.ts";
 
 /**
- * Answers one request; an RpcError that it throws is the status of the call.
+ * Answers a request. A thrown RpcError is the status of the call.
  *
- * @param left Aborts when the call is over before it is answered, so that nobody works for a client that has left.
+ * @param left Aborts when the call ends without an answer, so that nobody works for a client that has left.
  */
 type UnaryAnswer = (request: Uint8Array, call: Call, left: AbortSignal) => Uint8Array | Promise<Uint8Array>;
 
@@ -29,11 +29,14 @@ class UnaryHandler implements CallHandler {
     this.#answer = answer;
   }
 
-  /** The request is answered at once, so that nothing is held for a client that does not end its side. */
+  /**
+   * The request is answered at once, without waiting for the end of the client's side, so that nothing is held for a
+   * client that never ends.
+   */
   message(bytes: Uint8Array): void {
     if (this.#asked) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
     this.#asked = true;
-    // Others may read on from the buffer that the request lies in while the answer is made.
+    // While the answer is made, the buffer of the request may be read further.
     const request = new Uint8Array(bytes); // `slice` of a Buffer copies nothing
     Promise.resolve().then(() => this.#answer(request, this.#call, this.#left.signal)).then((response) => {
       this.#answered = true;
@@ -52,7 +55,7 @@ class UnaryHandler implements CallHandler {
   }
 }
 
-/** A service that a server offers. */
+/** A service of a server. */
 export interface GrpcService {
   /** Full name, e.g. `grpc.health.v1.Health`. */
   readonly name: string;
@@ -61,25 +64,27 @@ export interface GrpcService {
 
 /** A method of a service. */
 export interface GrpcMethod extends MethodShape {
-  /** Takes a call: hands it to {@linkcode Call.start} now or later, or ends it. What it throws ends the call. */
+  /**
+   * Takes a call: hands the call to {@linkcode Call.start} now or later, or ends the call. An exception ends the call.
+   */
   readonly handle: (call: Call) => void;
 }
 
 /** The message types of a method. */
 export interface MethodShape {
-  /** Name within its service, e.g. `Check`. */
+  /** Name within the service, e.g. `Check`. */
   readonly name: string;
   /** Full name of the request message. */
   readonly input: string;
   /** Full name of the response message. */
   readonly output: string;
-  /** The client sends any number of messages instead of one. Default false. */
+  /** The client sends any number of messages, not just one. Default false. */
   readonly clientStreaming?: boolean;
-  /** The server sends any number of messages instead of one. Default false. */
+  /** The server sends any number of messages, not just one. Default false. */
   readonly serverStreaming?: boolean;
 }
 
-/** A method with one request and one response. */
+/** A method with a single request and a single response. */
 export function unaryMethod(shape: MethodShape, answer: UnaryAnswer): GrpcMethod {
   return { ...shape, handle: (call) => call.start(new UnaryHandler(call, answer)) };
 }

@@ -1,11 +1,11 @@
 /**
- * The error that carries a gRPC status to the client, and how a status and a deadline are written in headers.
+ * The error that carries a gRPC status to the client, and the form of status and deadline in headers.
  *
  * @module
  */
 import { Code } from "./codes.ts";
 
-/** An error that ends a call with this status; its message goes to the client. */
+/** An error that ends a call with a status. The message goes to the client. */
 export class RpcError extends Error {
   override name = "RpcError";
   constructor(readonly code: Code, message: string) {
@@ -14,8 +14,8 @@ export class RpcError extends Error {
 }
 
 /**
- * Longest `grpc-message`, in characters of the header: clients have limits to what a response's headers may hold, of
- * which 8 kB (gRPC for Java) is the smallest, and end the call without its status beyond them.
+ * Longest `grpc-message`, in characters of the header. Clients limit the headers of a response (the smallest limit is 8
+ * kB, of gRPC for Java), and beyond the limit end the call without its status.
  */
 export const MAX_STATUS_MESSAGE = 4096;
 
@@ -28,7 +28,7 @@ const CUT = "...";
  */
 export function encodeStatusMessage(message: string): string {
   let out = "";
-  // The length up to which it is kept if it is cut further on.
+  // The kept length if a later character causes a cut.
   let cut = 0;
   for (const character of message) {
     const next = /^[ -$&-~]$/.test(character) ? character : percentEncoded(character);
@@ -45,10 +45,9 @@ function percentEncoded(character: string): string {
 }
 
 /**
- * Milliseconds of a `grpc-timeout` header (at most 8 digits and a unit of H, M, S, m, u, n); undefined when the header
- * is absent.
+ * Milliseconds of a `grpc-timeout` header (at most 8 digits and a unit of H, M, S, m, u, n); undefined: no header.
  *
- * @throws RpcError INVALID_ARGUMENT when it is not of that form
+ * @throws RpcError INVALID_ARGUMENT for another form
  */
 export function parseTimeout(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;

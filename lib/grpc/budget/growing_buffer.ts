@@ -1,9 +1,9 @@
 /**
  * Bytes that arrive in pieces, copied together.
  *
- * Bytes that are kept must be copied: a piece of one byte is a view of the buffer that the socket read into, and
- * keeping it would keep 16 kB and more. The buffer grows by doubling, so it is never larger than twice its content (and
- * 64 bytes).
+ * Kept bytes must be copied: a piece of one byte is a view of the buffer that the socket read into, and keeping the
+ * view would keep 16 kB and more. The buffer grows by doubling, so that its size is at most twice the content (but at
+ * least 64 bytes).
  *
  * @module
  */
@@ -22,7 +22,7 @@ export class GrowingBuffer {
     return this.#buffer.length;
   }
 
-  /** The content, as a view that the next {@linkcode GrowingBuffer.append} may make empty. */
+  /** The content as a view. The next {@linkcode GrowingBuffer.append} may empty the view. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.length);
   }
@@ -30,15 +30,15 @@ export class GrowingBuffer {
   /**
    * Adds a copy of the bytes.
    *
-   * @param total how much it will be in the end, when that is known: the buffer does not grow beyond
+   * @param total the final length, if known: the buffer does not grow beyond
    */
   append(bytes: Uint8Array, total = Infinity): void {
     const needed = this.length + bytes.length;
     if (needed > this.#buffer.length) {
       const doubled = Math.max(SMALLEST, 2 * this.#buffer.length);
       const size = total <= 2 * needed ? total : Math.max(needed, Math.min(doubled, total));
-      // The former memory is freed at once, and only the new part is zeroed: 60 instead of 71 us of CPU for 90 kB in pieces of
-      // 16 kB.
+      // The former memory is freed at once, and only the new part is zeroed: 60 instead of 71 us of CPU for 90 kB in
+      // pieces of 16 kB.
       this.#buffer = this.length === 0 ? new Uint8Array(size) : new Uint8Array(this.#buffer.buffer.transfer(size));
     }
     this.#buffer.set(bytes, this.length);

@@ -1,31 +1,31 @@
 /**
- * The memory that a server spends on incomplete messages: counted for each connection and in all, with a limit on both.
+ * The memory that a server spends on incomplete messages, counted for each connection and in all, with a limit on both.
  *
- * A connection near its limit is stopped by flow control: its window shrinks, so that no byte comes beyond. The slowest
- * of its messages is ended after {@linkcode PATIENCE}; otherwise a few messages that never end would keep the others
- * waiting.
+ * A connection near its limit is stopped by flow control: its window shrinks, so that no further byte comes. After
+ * {@linkcode PATIENCE} the connection's slowest message is ended. Otherwise a few endless messages would keep all
+ * others waiting.
  *
  * @module
  */
 
-/** Bytes of incomplete messages that a connection may hold. */
+/** Most bytes of incomplete messages on a connection. */
 export const HELD_PER_CONNECTION = 16 * 1024 * 1024;
-/** The same over all connections of a server. */
+/** Most bytes over all connections of a server. */
 export const HELD_IN_ALL = 256 * 1024 * 1024;
-/** The cost of a message beside its bytes: the objects that keep it. */
+/** The cost of a message beside its bytes: the objects around the message. */
 export const HELD_OVERHEAD = 512;
-/** Milliseconds that a message may take while its connection, or the server, has no room for others. */
+/** Milliseconds for a message while the connection, or the server, has no room for other messages. */
 export const PATIENCE = 10_000;
-/** Share of a limit from which there is no room. */
+/** The share of a limit at which there is no more room. */
 const FULL = 7 / 8;
 
-/** A message of which a part has come. */
+/** A message before its end has come. */
 export interface IncompleteMessage {
-  /** Milliseconds since its first byte came. */
+  /** Milliseconds since the first byte came. */
   readonly age: number;
   /** Bytes held. */
   readonly held: number;
-  /** Ends its call. */
+  /** Ends the call of the message. */
   abandon(reason: string): void;
 }
 
@@ -35,12 +35,12 @@ export class HeldInAll {
   readonly connections = new Set<HeldBytes>();
 
   /**
-   * @param perConnection bytes that one connection may hold; default 16 MiB
-   * @param limit bytes that all may hold; default 256 MiB
+   * @param perConnection most bytes of one connection; default 16 MiB
+   * @param limit most bytes of all connections; default 256 MiB
    */
   constructor(readonly perConnection = HELD_PER_CONNECTION, readonly limit = HELD_IN_ALL) {}
 
-  /** Ends messages that took too long where there is no room; called about once a second. */
+  /** Ends messages that are too slow where there is no room. Called about once a second. */
   sweep(): void {
     for (const connection of [...this.connections]) {
       const full = () => connection.bytes >= this.perConnection * FULL;
@@ -54,7 +54,8 @@ export class HeldInAll {
     if (this.bytes <= this.limit) return;
     this.#abandonLate();
     if (this.bytes < this.limit * FULL) return;
-    // Nothing took too long yet, so many connections have sent much within seconds: those that sent most.
+    // No message is too slow yet, so many connections have sent much within seconds. The connections with the most
+    // bytes lose their messages.
     for (const connection of [...this.connections].sort((a, b) => b.bytes - a.bytes)) {
       for (const message of [...connection.messages]) message.abandon("the server has no room for it");
       if (this.bytes < this.limit * FULL) return;
@@ -80,12 +81,12 @@ export class HeldBytes {
     this.#all = all;
   }
 
-  /** Bytes that may still be held. */
+  /** Number of bytes that may still be held. */
   get room(): number {
     return Math.max(0, this.#all.perConnection - this.bytes);
   }
 
-  /** Counts bytes that are held from now on; below zero: no longer. */
+  /** Counts bytes that are held from now on; below zero: released bytes. */
   add(bytes: number): void {
     this.bytes += bytes;
     this.#all.bytes += bytes;
@@ -96,7 +97,7 @@ export class HeldBytes {
   }
 }
 
-/** Ends messages that took too long, the slowest first, as long as there is no room. */
+/** Ends messages that are too slow, the slowest first, as long as there is no room. */
 function abandonLate(
   messages: Iterable<IncompleteMessage>,
   full: () => boolean,

@@ -1,25 +1,25 @@
 /**
- * The pieces of a message until its end has come.
+ * The pieces of a message until the end has come.
  *
- * A large piece is kept as it is, a view of the bytes that the socket read, and all are joined once at the end: a buffer
- * that grows with a message of 350 kB takes half as much time again. A view keeps all of the read in memory, so the
- * reads are counted whole, and a read of which the message uses less than half is copied as soon as the next one comes.
- * Small pieces are copied at once.
+ * A large piece stays a view of the bytes that the socket read, and all pieces are joined once at the end: a buffer
+ * that grows with a message of 350 kB takes half as much time again. A view keeps the whole read in memory. Therefore
+ * reads are counted whole, and a read that is less than half used is copied as soon as the next read comes. Small
+ * pieces are copied at once.
  *
  * @module
  */
 import { GrowingBuffer } from "./growing_buffer.ts";
 
-/** Bytes from which a piece is kept as a view. */
+/** Pieces of at least this many bytes are kept as views. */
 const LARGE = 4096;
 
 /** Pieces in order. */
 export class Pieces {
   #pieces: Uint8Array[] = [];
-  /** Bytes of the pieces, and of the memory that those keep which are settled. */
+  /** Bytes of the pieces; and bytes of memory behind the settled pieces. */
   #length = 0;
   #settled = 0;
-  /** The read that the last pieces are views of: the first of them, and their bytes. */
+  /** The read behind the last pieces, with the index of the first such piece and the bytes of all. */
   #read: { readonly buffer: ArrayBufferLike; readonly from: number; bytes: number } | undefined;
   /** Small pieces behind all others. */
   readonly #small = new GrowingBuffer();
@@ -29,12 +29,12 @@ export class Pieces {
     return this.#length + this.#small.length;
   }
 
-  /** Bytes of memory in use: at most twice as many and 64, and one read. */
+  /** Bytes of memory in use. At most twice the held bytes, plus 64, plus one read. */
   get capacity(): number {
     return this.#settled + (this.#read?.buffer.byteLength ?? 0) + this.#small.capacity;
   }
 
-  /** The beginning, as far as it lies in one run. */
+  /** The beginning of the content, as far as it lies in one run. */
   get start(): Uint8Array {
     return this.#pieces[0] ?? this.#small.bytes;
   }
@@ -42,7 +42,7 @@ export class Pieces {
   /**
    * Adds a piece. The bytes must not change afterwards.
    *
-   * @param total how much it will be in the end
+   * @param total the final length of the message
    */
   append(bytes: Uint8Array, total: number): void {
     if (bytes.length < LARGE) {

@@ -1,16 +1,16 @@
 /**
- * Shares the event loop among connections: each works off what it has received for a short time, then another one may.
- * The one that has worked least of late comes first, so a client that sends rarely hardly waits for one that
- * sends without end, and many that send without end get equal shares.
+ * Shares the event loop among connections. Each connection works off its input for a short time, then the next
+ * connection has its turn. The connection with the least recent work comes first. So a client that sends rarely hardly
+ * waits for a client that sends without end, and many endless senders get equal shares.
  *
- * Some input cannot be cut into short pieces: a message that is 4 MB when it is unpacked takes many milliseconds. What
- * others wait for (a file, a timer, a socket) goes on by small steps, and each would wait for such a piece. So after a long
- * piece those that have taken much of late rest for as long as it took.
+ * Some input cannot be cut into short pieces: a message with 4 MB of unpacked content takes many milliseconds. All
+ * other work (a file, a timer, a socket) goes on in small steps, and each step would wait for such a piece. So after a
+ * long piece the busy connections rest for as long as the piece took.
  *
  * @module
  */
 
-/** Something that receives input to work off. */
+/** A receiver of input to work off. */
 export interface InputQueue {
   /**
    * Works until `enough` is true or nothing is left.
@@ -20,45 +20,45 @@ export interface InputQueue {
   work(enough: () => boolean): boolean;
 }
 
-/** Where time comes from; tests have their own. */
+/** The source of time; tests have a source of their own. */
 export interface TurnClock {
   /** Milliseconds. */
   now(): number;
-  /** Calls back in a turn of the event loop: the next one, or the first after so many milliseconds. */
+  /** Calls back in a turn of the event loop: in the next turn, or in the first turn after `rest` milliseconds. */
   nextTurn(callback: () => void, rest: number): void;
 }
 
-/** Milliseconds that one queue may take before another one gets its turn. */
+/** Most milliseconds of a queue before another queue gets a turn. */
 const SLICE = 1;
-/** Milliseconds of work in one turn of the event loop, before sockets and timers are looked at again. */
+/** Milliseconds of work in one turn of the event loop. After that, sockets and timers are looked at again. */
 const TURN = 4;
-/** Milliseconds after which half of what a queue has taken is forgotten. */
+/** Milliseconds after which half of a queue's past work is forgotten. */
 const HALF_LIFE = 500;
 /** Longest rest after a long piece of work, ms. */
 const LONGEST_REST = 50;
-/** Queues wait in lines by what they have taken of late: below 1 ms, 2 ms, 4 ms, ..., 128 ms, and more. */
+/** Number of lines of waiting queues, by recent work: below 1 ms, 2 ms, 4 ms, ..., 128 ms, and more. */
 const LINES = 9;
-/** The first line of those that rest: they have taken 32 ms of late. */
+/** The first line of resting queues: queues with at least 32 ms of recent work. */
 const FIRST_RESTING = 6;
 
-/** A timer, because on Deno 2.8.3 immediates that follow each other keep sockets waiting for hundreds of milliseconds. */
+/** A timer, because on Deno 2.8.3 consecutive immediates keep sockets waiting for hundreds of milliseconds. */
 const CLOCK: TurnClock = {
   now: () => performance.now(),
   nextTurn: (callback, rest) => void setTimeout(callback, rest),
 };
 
-/** The turns of the queues of one server. */
+/** The turns of a server's queues. */
 export class Turns {
   readonly #lines: readonly Set<InputQueue>[] = Array.from({ length: LINES }, () => new Set<InputQueue>());
-  /** The line in which each queue waits. */
+  /** The line of each waiting queue. */
   readonly #places = new Map<InputQueue, Set<InputQueue>>();
   readonly #taken = new WeakMap<InputQueue, { ms: number; at: number }>();
   /** Milliseconds of work in the turn that began at `#since`. */
   #spent = 0;
   #since = -Infinity;
-  /** The turn that was asked for, and when it comes. */
+  /** The requested turn and its time. */
   #asked: { readonly at: number } | undefined;
-  /** Until then, those that have taken much rest. */
+  /** The end of the rest for queues with much recent work. */
   #restUntil = -Infinity;
 
   readonly #clock: TurnClock;
@@ -67,11 +67,14 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** The queue has received input. It is worked off at once if this turn has time and no queue that took less waits. */
+  /**
+   * The queue has received input. The input is worked off at once if this turn has time left and no queue with less
+   * recent work waits.
+   */
   add(queue: InputQueue): void {
     if (this.#places.has(queue)) return;
     let now = this.#clock.now();
-    // As long as no queue waits no turn is asked for; sockets were looked at in the time that has passed.
+    // While no queue waits, no turn is requested. Sockets were looked at in the meantime.
     if (now - this.#since >= 2 * TURN) this.#begin(now);
     const isAlone = this.#places.size === 0 && now >= this.#restUntil;
     if (isAlone && this.#spent < TURN) {
@@ -83,13 +86,13 @@ export class Turns {
     this.#schedule(now);
   }
 
-  /** The queue waits no more; called when it has gone. */
+  /** The queue no longer waits. Called at the end of a queue. */
   remove(queue: InputQueue): void {
     this.#places.get(queue)?.delete(queue);
     this.#places.delete(queue);
   }
 
-  /** Queues that wait for a turn. */
+  /** Number of waiting queues. */
   get waiting(): number {
     return this.#places.size;
   }
@@ -99,7 +102,7 @@ export class Turns {
     this.#spent = 0;
   }
 
-  /** Asks for a turn when a queue waits for it, and for an earlier one when a queue came that need not rest. */
+  /** Requests a turn if a queue waits, or an earlier turn if a queue without need of rest has come. */
   #schedule(now: number): void {
     if (this.#places.size === 0) return;
     const rest = this.#rest(now);
@@ -153,7 +156,7 @@ export class Turns {
     this.#places.set(queue, line);
   }
 
-  /** Milliseconds that the queue has taken of late. */
+  /** The queue's recent work, in milliseconds. */
   #recent(queue: InputQueue, now: number): number {
     const taken = this.#taken.get(queue);
     return taken === undefined ? 0 : taken.ms * 2 ** ((taken.at - now) / HALF_LIFE);

@@ -20,7 +20,7 @@ export interface ClientCallListener {
 
 /** Inputs of a call. */
 export interface ClientCallOptions {
-  /** Host that the server is asked for: `:authority`. */
+  /** The requested host: `:authority`. */
   readonly authority: string;
   /** `/package.Service/Method`. */
   readonly path: string;
@@ -81,7 +81,7 @@ export class ClientCall {
 
   #received(headers: HttpHeaders): void {
     if (this.#headers === undefined) {
-      // Informational responses come before the real one.
+      // Informational responses come before the real response.
       if (/^1\d\d$/.test(headers[":status"] ?? "")) return;
       this.#headers = headers;
       this.#reader = new MessageReader(headers["grpc-encoding"], this.#maxMessageSize);
@@ -133,7 +133,7 @@ export class ClientCall {
 /**
  * Makes a call with one request and one response.
  *
- * @param timeout milliseconds until it is given up
+ * @param timeout milliseconds until the call is given up
  * @throws RpcError with the status of the call
  */
 export function callUnary(

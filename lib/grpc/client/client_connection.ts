@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection on the client's side (RFC 9113): as much of the protocol as gRPC needs. It is read at once, not
- * in turns: a client has asked for what comes.
+ * One HTTP/2 connection on the client's side (RFC 9113), with the part of the protocol that gRPC needs. Input is read
+ * at once, not in turns: a client receives only answers to its own calls.
  *
  * Why not a library: docs/decisions/0024-the-grpc-client.md.
  *
@@ -17,10 +17,10 @@ import { Outbound, SendBudget, SendQueue } from "../h2/outbound.ts";
 import { readSettings } from "../h2/settings.ts";
 import { ClientStream, type ClientStreamHost, type ClientStreamListener } from "./client_stream.ts";
 
-/** Most bytes of one list. */
+/** Most bytes of a header list. */
 const MAX_SIZE = 64 * 1024;
 
-/** One decoded list; a header that comes twice has its values joined by a comma. */
+/** A decoded header list. The values of a repeated header are joined by a comma. */
 class ResponseHeaders implements HeaderSink {
   readonly headers: HttpHeaders = Object.create(null);
   tooLarge = false;
@@ -37,7 +37,7 @@ class ResponseHeaders implements HeaderSink {
 
 /** Settings of a connection; times in milliseconds. */
 export interface ClientConnectionOptions {
-  /** Silence of the server after which it is pinged. Default 30,000. */
+  /** The server's silence before a ping. Default 30,000. */
   readonly keepaliveInterval?: number;
   /** Wait for the answer before the connection is given up. Default 10,000. */
   readonly keepaliveTimeout?: number;
@@ -45,7 +45,10 @@ export interface ClientConnectionOptions {
   readonly onClose?: (reason: string) => void;
 }
 
-/** Bytes that a server may send on a stream, and on the whole connection, before we take them; we take them at once. */
+/**
+ * Bytes that a server may send before this side takes them, on a stream and on the whole connection. This side takes
+ * bytes at once.
+ */
 const WINDOW = 1024 * 1024;
 /** Largest header block of a response. */
 const MAX_HEADERS = 64 * 1024;
@@ -64,7 +67,7 @@ export class ClientConnection implements ClientStreamHost {
   #goingAway = false;
   #closed = false;
 
-  /** @param transport connected to a server that speaks HTTP/2 */
+  /** @param transport a connection to an HTTP/2 server */
   constructor(transport: Transport, options: ClientConnectionOptions = {}) {
     this.#transport = transport;
     this.#onClose = options.onClose ?? (() => {});
@@ -91,7 +94,7 @@ export class ClientConnection implements ClientStreamHost {
     return !this.#closed && !this.#goingAway;
   }
 
-  /** Opens a stream. On a connection that takes none its listener hears so in the next turn. */
+  /** Opens a stream. If the connection takes no more streams, the listener is told in the next turn. */
   open(headers: Readonly<Record<string, string>>, listener: ClientStreamListener): ClientStream {
     const id = this.#nextStream;
     const stream = new ClientStream(id, new SendQueue(id, this.#initialWindow), listener, WINDOW, this);
@@ -115,7 +118,7 @@ export class ClientConnection implements ClientStreamHost {
     this.#forget(stream);
   }
 
-  /** Closes the connection; streams that are open hear the reason. */
+  /** Closes the connection. The listeners of open streams get the reason. */
   close(reason = "closed by the client"): void {
     if (this.#closed) return;
     this.#outbound.control(numberFrame(FrameType.GOAWAY, 0, 0, ErrorCode.NO_ERROR));
@@ -133,7 +136,7 @@ export class ClientConnection implements ClientStreamHost {
     this.#onClose(reason);
   }
 
-  /** The whole of our side has been sent; nothing changes, the server answers on. */
+  /** Our side of the stream has been sent whole. Nothing changes: the server may still answer. */
   #sent(_queue: SendQueue): void {}
 
   #forget(stream: ClientStream): void {
@@ -147,7 +150,7 @@ export class ClientConnection implements ClientStreamHost {
     if (stream.closed) return;
     const half = stream.queue.trailers === undefined;
     this.#forget(stream);
-    // The server has ended the call before we ended our side: it need not keep it.
+    // The server has ended the call before the end of our side. After the reset the server may forget the call.
     if (reason === undefined && half) {
       this.#outbound.control(numberFrame(FrameType.RST_STREAM, stream.id, ErrorCode.NO_ERROR));
     }
@@ -259,7 +262,7 @@ export class ClientConnection implements ClientStreamHost {
     this.#headersDone(stream, block.ended, block.bytes.bytes);
   }
 
-  /** A block is decoded even when nobody wants it: the next one depends on the table that it leaves. */
+  /** Every block is decoded, wanted or not: decoding changes the table for the next block. */
   #headersDone(stream: ClientStream | undefined, ended: boolean, bytes: Uint8Array): void {
     const list = new ResponseHeaders();
     this.#hpack.decode(bytes, list);
@@ -288,7 +291,7 @@ export class ClientConnection implements ClientStreamHost {
     this.#outbound.control(frame(FrameType.SETTINGS, Flag.ACK, 0));
   }
 
-  /** Calls that the server has not seen end; the others may end in their time. */
+  /** Calls that the server has not seen end. Other calls may still finish. */
   #goAway(payload: Uint8Array): void {
     if (payload.length < 8) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "GOAWAY");
     const last = new DataView(payload.buffer, payload.byteOffset).getUint32(0) & MAX_WINDOW;

@@ -1,5 +1,5 @@
 /**
- * One HTTP/2 stream that a client has opened.
+ * An HTTP/2 stream opened by a client.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import type { SendQueue } from "../h2/outbound.ts";
 
 /** The events of a stream; none comes after `close`. */
 export interface ClientStreamListener {
-  /** Headers of the response, later its trailers. */
+  /** Headers of the response, later the trailers. */
   headers(headers: HttpHeaders): void;
   /** Bytes arrived: a view of a larger buffer. */
   data(bytes: Uint8Array): void;
-  /** The stream is over. The reason is absent when the server has ended it in order. */
+  /** The stream is over. Without a reason: the server has ended the stream in order. */
   close(reason?: string): void;
 }
 
-/** The interface of its connection to a stream. */
+/** The connection, as a stream sees it. */
 export interface ClientStreamHost {
   ready(stream: ClientStream): void;
   reset(stream: ClientStream): void;
@@ -25,9 +25,9 @@ export interface ClientStreamHost {
 
 export class ClientStream {
   closed = false;
-  /** Bytes that the server may still send before its window is opened again. */
+  /** Bytes that the server may still send before the window is opened again. */
   receiveWindow: number;
-  /** A header block that has not ended. */
+  /** An unfinished header block. */
   block: { readonly bytes: GrowingBuffer; readonly ended: boolean } | undefined;
   readonly #host: ClientStreamHost;
 
@@ -42,21 +42,21 @@ export class ClientStream {
     this.#host = host;
   }
 
-  /** Queues bytes, which must not change. */
+  /** Queues bytes. The bytes must not change. */
   write(bytes: Uint8Array): void {
     if (this.closed || this.queue.trailers !== undefined) return;
     this.queue.push(bytes, undefined);
     this.#host.ready(this);
   }
 
-  /** Ends our side after all that is queued. */
+  /** Ends our side after the queued bytes. */
   end(): void {
     if (this.closed || this.queue.trailers !== undefined) return;
     this.queue.trailers = new Uint8Array(0);
     this.#host.ready(this);
   }
 
-  /** Breaks the stream off; its listener hears no more. */
+  /** Breaks the stream off. The listener hears nothing more. */
   reset(): void {
     if (!this.closed) this.#host.reset(this);
   }

@@ -19,13 +19,13 @@ export type DialTarget =
   | { readonly path: string }
   | { readonly host: string; readonly port: number; readonly tls?: DialTls };
 
-/** How the server is verified, and how we show who we are. */
+/** The verification of the server, and the proof of our identity. */
 export interface DialTls {
-  /** Name that the server's certificate must have, and that the server is asked for. */
+  /** The requested server name, and the expected name in the server's certificate. */
   readonly serverName: string;
-  /** Names of which its certificate must have one, instead of `serverName`. */
+  /** Allowed names in the server's certificate, instead of `serverName`. */
   readonly names?: readonly string[];
-  /** Authorities that it must lead to, as PEM; absent: those of the system. */
+  /** Authorities of the server's certificate, as PEM; absent: the system's. */
   readonly roots?: string;
   /** Our own certificate chain and key, as PEM. */
   readonly identity?: { readonly chain: string; readonly key: string };
@@ -36,8 +36,8 @@ export interface DialTls {
 /**
  * Connects.
  *
- * @param timeout milliseconds for all of it, the TLS handshake included
- * @throws Error naming the target and why
+ * @param timeout milliseconds for the connection and the TLS handshake together
+ * @throws Error with the target and the reason
  */
 export async function dial(target: DialTarget, timeout: number): Promise<Transport> {
   if ("path" in target) {
@@ -68,7 +68,7 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
   return await promise;
 }
 
-/** Why a server is not taken that the runtime's TLS took; undefined: it is. */
+/** The reason to refuse a server that the runtime's TLS accepted; undefined: none. */
 function whyRefused(socket: tls.TLSSocket, { policy = DEFAULT_TLS_POLICY, roots }: DialTls): string | undefined {
   const refused = suiteRefused(policy, socket);
   if (refused !== undefined || roots === undefined) return refused;
@@ -85,7 +85,7 @@ function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket
   return tls.connect({
     host,
     port,
-    // An address is no server name; certificates are checked against it all the same.
+    // An address is not a server name, but certificates are still checked against the address.
     ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
     ALPNProtocols: ["h2"],
     ...{ minVersion, maxVersion },

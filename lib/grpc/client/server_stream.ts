@@ -1,7 +1,7 @@
 /**
- * A long call to a server on a connection of its own: messages both ways until one end gives it up.
+ * A long call to a server on a connection of its own: messages both ways until one end closes the call.
  *
- * Permissions: net (the server), and what finding it needs.
+ * Permissions: net (the server), and the permissions to find the server.
  *
  * @module
  */
@@ -14,27 +14,27 @@ import { dial, type DialTarget } from "./dial.ts";
 export interface ServerStreamListener {
   opened(): void;
   message(bytes: Uint8Array): void;
-  /** It could not be opened, or is over. */
+  /** The stream could not be opened, or is over. */
   closed(reason: string): void;
 }
 
 /** A server to call, found anew for each connection: tokens and certificates change in files. */
 export interface ServerCall {
   readonly target: DialTarget;
-  /** Host that the server is asked for. */
+  /** The requested host. */
   readonly authority: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** How streams are opened. Times in ms. */
 export interface ServerStreamOptions {
-  /** @throws Error saying what is missing */
+  /** @throws Error with the missing part */
   readonly server: () => Promise<ServerCall>;
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
 }
 
-/** Time for a connection, its TLS handshake included, ms. */
+/** Time for a connection with its TLS handshake, ms. */
 const DIAL_TIMEOUT = 5000;
 /** Largest message: the configuration of very large meshes, whole. */
 const MAX_MESSAGE = 512 * 1024 * 1024;
@@ -77,7 +77,7 @@ export class ServerStream {
     this.#call?.send(bytes);
   }
 
-  /** Ends it; its listener hears no more. */
+  /** Ends the stream. The listener hears nothing more. */
   close(): void {
     this.#listener = undefined;
     this.#call?.cancel();

@@ -1,8 +1,8 @@
 /**
- * One HTTP/2 connection on the server side (RFC 9113): as much of the protocol as gRPC needs, with a limit on
- * everything that a client can make it do. Priorities are read and ignored, as that RFC recommends.
+ * One HTTP/2 connection on the server side (RFC 9113), with the part of the protocol that gRPC needs. Everything that a
+ * client can cause has a limit. Priorities are read and ignored, as the RFC recommends.
  *
- * Here are its beginning and its end, and which part of it each frame is for. Why not `node:http2`:
+ * Here are the beginning and the end of a connection, and the way of each frame to its part. Why not `node:http2`:
  * docs/decisions/0020-the-wire.md.
  *
  * @module
@@ -23,17 +23,23 @@ import type { H2Stream } from "./stream.ts";
 import { Streams } from "./streams.ts";
 import { ReceiveWindows, SendWindows } from "./windows.ts";
 
-/** Limits of a connection, and the budgets that it shares with the others of its server. */
+/** Limits of a connection, and the budgets shared with the server's other connections. */
 export interface H2Limits {
   /** Streams that a client may have open at once. */
   readonly maxConcurrentStreams: number;
-  /** Bytes of a stream that a client may send before we take them; we take them at once. Default 256 KiB. */
+  /**
+   * Bytes of a stream that a client may send before the server takes them. The server takes bytes at once. Default 256
+   * KiB.
+   */
   readonly streamWindow?: number;
-  /** The held bytes of incomplete messages; the connection's window is never larger than the rest of their limit. */
+  /**
+   * The held bytes of incomplete messages. The connection's window is never larger than the room left below their
+   * limit.
+   */
   readonly held?: HeldBytes;
-  /** When received input is worked off. Default: in turns of its own. */
+  /** The turns in which received input is worked off. Default: new turns. */
   readonly turns?: Turns;
-  /** The time that the client is measured by. Default: one of its own. */
+  /** The clock for the client's time limits. Default: a new clock. */
   readonly time?: RemoteTime;
 }
 
@@ -41,15 +47,15 @@ export interface H2Limits {
 export interface H2Events {
   /** A client has opened a stream; the listener must be set before the call returns. */
   stream(stream: H2Stream): void;
-  /** The connection is over; called exactly once, after all its streams were closed. */
+  /** The connection is over. Called exactly once, after the end of all streams. */
   close(): void;
 }
 
 const STREAM_WINDOW = 256 * 1024;
-/** Time in milliseconds in which a client must have closed its half after GOAWAY. */
+/** Milliseconds for a client to close its half after GOAWAY. */
 const LINGER = 1000;
 
-/** A connection whose first bytes have not been read yet. */
+/** A connection of which no byte has been read yet. */
 export class H2Connection {
   readonly outbound: Outbound;
   readonly #input: FrameInput;
@@ -100,34 +106,34 @@ export class H2Connection {
     transport.start({ data: (chunk) => this.#input.receive(chunk), close: () => this.destroy() });
   }
 
-  /** Streams that are not over, by number. */
+  /** Open streams by number. */
   get streams(): ReadonlyMap<number, H2Stream> {
     return this.#streams.open;
   }
 
-  /** The client has shown that it speaks HTTP/2. */
+  /** The client has proved to speak HTTP/2. */
   get started(): boolean {
     return this.#gotSettings;
   }
 
-  /** Input has come that is not worked off. */
+  /** Received input waits to be worked off. */
   get waitsForTurn(): boolean {
     return this.#input.waits;
   }
 
-  /** When the frame or header block began whose end has not come yet; undefined between frames. */
+  /** When the unfinished frame or header block began; undefined: between frames. */
   get insideSince(): number | undefined {
     return this.#blocks.insideSince ?? this.#input.insideSince;
   }
 
-  /** Asks the client for a sign of life: any bytes are one. */
+  /** Asks the client for a sign of life. Any bytes count. */
   ping(): void {
     this.outbound.control(frame(FrameType.PING, 0, 0, new Uint8Array(8)));
   }
 
   /**
-   * Asks the client to open no more streams (GOAWAY); the connection closes when its last stream has ended. Streams
-   * that the client opens before it knows are ignored: it opens them again elsewhere (section 6.8).
+   * Asks the client to open no more streams (GOAWAY). The connection closes at the end of the last stream. Later
+   * streams of the client are ignored: the client opens them again elsewhere (section 6.8).
    */
   goAway(code: number = ErrorCode.NO_ERROR): void {
     if (this.#streams.goingAway || this.#closed) return;
@@ -143,7 +149,7 @@ export class H2Connection {
     this.#end();
   }
 
-  /** Ends all streams; nothing is read or sent any more, except what the transport has already. */
+  /** Ends all streams. Nothing more is read or sent, except the bytes already in the transport. */
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -153,7 +159,7 @@ export class H2Connection {
     this.#events.close();
   }
 
-  /** Sends what the transport has, and closes. */
+  /** Sends the bytes of the transport, and closes. */
   #finish(): void {
     this.outbound.flush();
     this.transport.end();
@@ -196,7 +202,7 @@ export class H2Connection {
       case FrameType.PUSH_PROMISE:
         throw violation("a client pushes");
       case FrameType.GOAWAY:
-        // The client opens no more streams, and closes when it is done.
+        // The client opens no more streams, and closes when the last stream is done.
         if (id !== 0) throw violation("GOAWAY on a stream");
         return;
       default:
@@ -232,7 +238,8 @@ export class H2Connection {
     if (id !== 0) throw violation("PING on a stream");
     if (payload.length !== 8) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "PING");
     if (flags & Flag.ACK) return;
-    // Clients measure the path with a ping when data come; those are as many as we make them.
+    // Clients measure the path with a ping when data come. The server decides how often data go out, so such pings are
+    // not counted.
     if (this.outbound.batches === this.#batchesAtPing) this.#nuisances.add();
     this.#batchesAtPing = this.outbound.batches;
     this.outbound.control(frame(FrameType.PING, Flag.ACK, 0, payload));

@@ -50,9 +50,9 @@ export const Setting = {
 
 /** Bytes of a frame head. */
 export const FRAME_HEAD = 9;
-/** Largest frame that we take: the size that every peer starts with. */
+/** Largest accepted frame: the initial size of every peer. */
 export const MAX_FRAME = 16384;
 /** Largest flow-control window. */
 export const MAX_WINDOW = 0x7fffffff;
-/** Every HTTP/2 connection begins with these bytes (section 3.4). */
+/** The first bytes of every HTTP/2 connection (section 3.4). */
 export const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

@@ -1,12 +1,12 @@
 /**
- * HTTP/2 frames (RFC 9113, sections 4 and 6): reading them from a byte stream, writing their heads.
+ * HTTP/2 frames (RFC 9113, sections 4 and 6): reads frames from a byte stream, and writes frame heads.
  *
  * @module
  */
 import { GrowingBuffer } from "../budget/growing_buffer.ts";
 import { ErrorCode, Flag, FRAME_HEAD, FrameType, MAX_FRAME, PREFACE } from "./constants.ts";
 
-/** A violation that ends the connection with this error code. */
+/** A violation that ends the connection with an error code. */
 export class ConnectionError extends Error {
   override name = "ConnectionError";
   constructor(readonly code: number, message: string) {
@@ -19,7 +19,7 @@ export function violation(what: string): ConnectionError {
   return new ConnectionError(ErrorCode.PROTOCOL_ERROR, what);
 }
 
-/** Writes a frame head; returns the offset after it. */
+/** Writes a frame head, and returns the offset after the head. */
 export function putHead(
   out: Uint8Array,
   at: number,
@@ -79,11 +79,13 @@ export function unpadded(payload: Uint8Array, flags: number): Uint8Array {
 
 /** Cuts a byte stream into the preface and frames, one at a time. */
 export class FrameReader {
-  /** The frame that {@linkcode FrameReader.next} has found. */
+  /** The frame found by {@linkcode FrameReader.next}. */
   type = 0;
   flags = 0;
   stream = 0;
-  /** A view of what the socket read, which never changes; who keeps the view keeps all of that in memory. */
+  /**
+   * A view of the bytes read by the socket. The bytes never change. Keeping the view keeps the whole read in memory.
+   */
   payload: Uint8Array = NOTHING;
   #chunk: Uint8Array = NOTHING;
   #at = 0;
@@ -91,7 +93,7 @@ export class FrameReader {
   readonly #partial = new GrowingBuffer();
   #preface: number;
 
-  /** @param fromServer what a server sends has no preface; default: a client sends */
+  /** @param fromServer reads the stream of a server, without a preface; default: the stream of a client */
   constructor(fromServer = false) {
     this.#preface = fromServer ? PREFACE.length : 0;
   }
@@ -101,12 +103,12 @@ export class FrameReader {
     return this.#preface === PREFACE.length;
   }
 
-  /** Bytes wait that have not been looked at. */
+  /** Unread bytes are left. */
   get unread(): boolean {
     return this.#at < this.#chunk.length || this.#later.length > 0;
   }
 
-  /** All that has come was read, and it ends within a frame. */
+  /** All received bytes were read, and they end within a frame. */
   get insideFrame(): boolean {
     return this.#partial.length > 0 && !this.unread;
   }
@@ -122,9 +124,9 @@ export class FrameReader {
   }
 
   /**
-   * Reads the next frame into the fields above; false when there is no whole one yet.
+   * Reads the next frame into the fields above; false: no whole frame has come.
    *
-   * @throws ConnectionError for bytes that do not begin with the preface, or a frame that is too large
+   * @throws ConnectionError for bytes without the preface, or a frame that is too large
    */
   next(): boolean {
     while (this.#more()) {
@@ -135,10 +137,10 @@ export class FrameReader {
     return false;
   }
 
-  /** Whether bytes are left; steps to the next chunk when one is used up. */
+  /** Whether bytes are left. Steps to the next chunk at the end of a chunk. */
   #more(): boolean {
     if (this.#at < this.#chunk.length) return true;
-    // The chunk that was used up must not be kept until the next one comes.
+    // A used-up chunk must not be kept until the next chunk comes.
     this.#chunk = this.#later.shift() ?? NOTHING;
     this.#at = 0;
     return this.#chunk.length > 0;
@@ -152,7 +154,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads a frame that lies whole in the chunk; the beginning of an incomplete one is kept. */
+  /** Reads a frame that lies whole in the chunk. The beginning of an incomplete frame is kept. */
   #whole(): boolean {
     const left = this.#chunk.length - this.#at;
     const size = left < FRAME_HEAD ? FRAME_HEAD : FRAME_HEAD + payloadLength(this.#chunk, this.#at);
@@ -164,7 +166,7 @@ export class FrameReader {
     return true;
   }
 
-  /** Goes on with a frame whose beginning came before. */
+  /** Continues a frame whose beginning came before. */
   #complete(): boolean {
     const partial = this.#partial;
     if (partial.length < FRAME_HEAD) {
@@ -192,7 +194,7 @@ export class FrameReader {
   }
 }
 
-/** @throws ConnectionError when it is more than we take */
+/** @throws ConnectionError for a frame above the accepted size */
 function payloadLength(bytes: Uint8Array, at: number): number {
   const length = bytes[at]! << 16 | bytes[at + 1]! << 8 | bytes[at + 2]!;
   if (length > MAX_FRAME) {

@@ -1,5 +1,5 @@
 /**
- * Header blocks: their fragments in HEADERS and CONTINUATION frames are put together and decoded (RFC 9113, sections
+ * Header blocks: joins the fragments from HEADERS and CONTINUATION frames, and decodes the blocks (RFC 9113, sections
  * 4.3, 6.2 and 6.10).
  *
  * @module
@@ -23,7 +23,7 @@ export interface HeaderBlock {
   readonly ended: boolean;
 }
 
-/** The fragments of a block that has not ended. */
+/** The fragments of an unfinished block. */
 interface Fragments {
   readonly stream: number;
   readonly flags: number;
@@ -31,7 +31,7 @@ interface Fragments {
   readonly since: number;
 }
 
-/** The header blocks of one connection, each of which changes the table that the next is decoded with. */
+/** The header blocks of one connection. Decoding a block changes the table for the next block. */
 export class HeaderBlocks {
   readonly #hpack = new HpackDecoder();
   readonly #nuisances: Nuisances;
@@ -43,12 +43,12 @@ export class HeaderBlocks {
     this.#time = time;
   }
 
-  /** When the block began whose end has not come yet; undefined between blocks. */
+  /** When the unfinished block began; undefined: between blocks. */
   get insideSince(): number | undefined {
     return this.#fragments?.since;
   }
 
-  /** @throws ConnectionError when a frame comes that may not come inside the present block */
+  /** @throws ConnectionError for a frame that may not come inside the present block */
   check(type: number, stream: number): void {
     const inside = this.#fragments;
     if (inside !== undefined && (type !== FrameType.CONTINUATION || stream !== inside.stream)) {
@@ -56,7 +56,7 @@ export class HeaderBlocks {
     }
   }
 
-  /** A HEADERS frame; returns the block if it is whole. */
+  /** Takes a HEADERS frame; returns a whole block. */
   headers(flags: number, stream: number, payload: Uint8Array): HeaderBlock | undefined {
     let bytes = unpadded(payload, flags);
     if (flags & Flag.PRIORITY) {
@@ -70,7 +70,7 @@ export class HeaderBlocks {
     return undefined;
   }
 
-  /** A CONTINUATION frame; returns the block if it is whole now. */
+  /** Takes a CONTINUATION frame; returns the block at its end. */
   continuation(flags: number, payload: Uint8Array): HeaderBlock | undefined {
     const fragments = this.#fragments;
     if (fragments === undefined) throw violation("CONTINUATION without HEADERS");

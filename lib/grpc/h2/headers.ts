@@ -1,5 +1,5 @@
 /**
- * The headers of a request or its trailers, and the rules for them (RFC 9113, sections 8.2 and 8.3).
+ * The headers or trailers of a request, and the rules for both (RFC 9113, sections 8.2 and 8.3).
  *
  * @module
  */
@@ -9,25 +9,25 @@ import type { HeaderSink } from "./hpack.ts";
 /** Header names are lower case; several headers of a name are joined by a comma, as RFC 9110 (5.3) allows. */
 export type HttpHeaders = Record<string, string>;
 
-/** The size of an entry beyond its text (RFC 9113, section 6.5.2). */
+/** The size of an entry beyond the text (RFC 9113, section 6.5.2). */
 const ENTRY_OVERHEAD = 32;
 const PSEUDO = new Set([":method", ":scheme", ":authority", ":path"]);
-/** They belong to HTTP/1 and mean nothing here. */
+/** Headers of HTTP/1 without a meaning in HTTP/2. */
 const OF_CONNECTION = new Set(["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"]);
 
-/** Whether this can be the name of a header: a token in lower case; a colon may come first. */
+/** Whether a text can be the name of a header: a token in lower case, possibly after a colon. */
 export function isHeaderName(name: string): boolean {
   return /^:?[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
 }
 
-/** One decoded header list. */
+/** A decoded header list. */
 export class HeaderList implements HeaderSink {
   readonly headers: HttpHeaders = Object.create(null);
-  /** Why this can be neither a request nor trailers; undefined when nothing is wrong. */
+  /** Why the list can be neither a request nor trailers; undefined: no fault. */
   malformed: string | undefined;
-  /** The list is larger than it may be, and not complete. */
+  /** The list is above the limit, and not complete. */
   tooLarge = false;
-  /** It has pseudo-headers, so it is a request. */
+  /** The list has pseudo-headers, as only requests have. */
   pseudo = false;
   /** Bytes of the list, counted as in section 6.5.2. */
   size = 0;
@@ -68,11 +68,11 @@ export class HeaderList implements HeaderSink {
   }
 }
 
-/** Why a list is no request; undefined when it is one. */
+/** Why a list is not a request; undefined: the list is a request. */
 export function requestFault({ headers, malformed }: HeaderList): string | undefined {
   if (malformed !== undefined) return malformed;
   if (!headers[":method"]) return "no :method";
-  // CONNECT has neither; it is refused like every other method that is not POST.
+  // CONNECT has neither scheme nor path. It is refused like every method except POST.
   if (headers[":method"] === "CONNECT") return undefined;
   if (!headers[":scheme"]) return "no :scheme";
   if (!headers[":path"]) return "no :path";
@@ -81,7 +81,7 @@ export function requestFault({ headers, malformed }: HeaderList): string | undef
   return undefined;
 }
 
-/** Why a list cannot be trailers; undefined when it can. */
+/** Why a list cannot be trailers; undefined: the list can. */
 export function trailersFault({ malformed, pseudo }: HeaderList): string | undefined {
   return malformed ?? (pseudo ? "a pseudo-header in trailers" : undefined);
 }

@@ -8,11 +8,11 @@ import { ErrorCode } from "./constants.ts";
 import { ConnectionError } from "./frames.ts";
 import { decodeHuffman, huffmanSize } from "./huffman.ts";
 
-/** The dynamic table's limit that every peer starts with; we announce no other. */
+/** The initial limit of the dynamic table. No other limit is announced here. */
 const TABLE_LIMIT = 4096;
-/** The size of an entry beyond its text (section 4.1). */
+/** The size of an entry beyond the text (section 4.1). */
 const ENTRY_OVERHEAD = 32;
-/** The most entries that the dynamic table can have. */
+/** Most entries of the dynamic table. */
 const MAX_ENTRIES = TABLE_LIMIT / ENTRY_OVERHEAD;
 
 /** The static table (appendix A), entry 1 first; `name=value` or `name`. */
@@ -31,7 +31,7 @@ const STATIC: readonly TableEntry[] = (
 
 /** Takes decoded headers. */
 export interface HeaderSink {
-  /** It takes no more; what need not be decoded for the sake of the table is passed over. */
+  /** The sink takes no more headers. Headers that do not change the table are passed over. */
   readonly tooLarge: boolean;
   add(name: string, value: string): void;
 }
@@ -40,20 +40,20 @@ export interface HeaderSink {
 interface TableEntry {
   readonly name: string;
   readonly value: string;
-  /** Its size (section 4.1). */
+  /** The size in the table (section 4.1). */
   readonly size: number;
 }
 
-/** Decodes the header blocks of one connection, in their order. */
+/** Decodes the header blocks of one connection, in order. */
 export class HpackDecoder {
   readonly #table = new EntryTable();
   #data: Buffer = Buffer.alloc(0);
   #at = 0;
 
   /**
-   * Decodes one block. Every block must be decoded, wanted or not: the next one depends on the table that it leaves.
+   * Decodes a block. Every block must be decoded, wanted or not: decoding changes the table for the next block.
    *
-   * @param list takes the headers; those that are too large for it are passed over at little cost
+   * @param list takes the headers; headers beyond its size are passed over at little cost
    * @throws ConnectionError COMPRESSION_ERROR: the connection cannot go on
    */
   decode(block: Uint8Array, list: HeaderSink): void {
@@ -112,7 +112,7 @@ export class HpackDecoder {
     return out.toString("latin1", 0, length);
   }
 
-  /** Passes over a string; returns where its bytes begin. */
+  /** Passes over a string; returns the start of its bytes. */
   #skipString(): number {
     const length = this.#integer(7);
     if (length > this.#data.length - this.#at) throw broken("a string longer than its block");
@@ -129,7 +129,7 @@ export class HpackDecoder {
 
 /** The static and the dynamic table. */
 class EntryTable {
-  /** The dynamic entries in a ring, so that none is moved when one comes. */
+  /** The dynamic entries in a ring, so that a new entry moves no other. */
   readonly #ring: (TableEntry | undefined)[] = [];
   #newest = 0;
   #count = 0;
@@ -152,7 +152,7 @@ class EntryTable {
     const size = name.length + value.length + ENTRY_OVERHEAD;
     this.#size += size;
     this.#evict();
-    // One that is larger than the whole table empties it, and is not in it (section 4.4).
+    // An entry larger than the whole table empties the table, and is not added (section 4.4).
     if (size > this.#limit) return void (this.#size = 0);
     this.#newest = (this.#newest + 1) % MAX_ENTRIES;
     this.#ring[this.#newest] = { name, value, size };
@@ -178,10 +178,10 @@ function broken(what: string): ConnectionError {
   return new ConnectionError(ErrorCode.COMPRESSION_ERROR, `header block: ${what}`);
 }
 
-/** Headers that are sent again and again, encoded. */
+/** Encoded forms of repeated headers. */
 const repeated = new WeakMap<Readonly<Record<string, string>>, Uint8Array>();
 
-/** The same headers, which are encoded once and not for each response that has them; nobody may change them. */
+/** The same headers, encoded once instead of for each response. The headers must not change. */
 export function repeatedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   repeated.set(headers, encoded(headers));
   return headers;

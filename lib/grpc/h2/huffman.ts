@@ -1,6 +1,6 @@
 /**
- * The Huffman code of HPACK (RFC 7541, appendix B), decoding only. The code is canonical, so the lengths of its 257
- * code words define it.
+ * The Huffman code of HPACK (RFC 7541, appendix B), decoding only. The code is canonical: the lengths of the 257 code
+ * words define it.
  *
  * @module
  */
@@ -12,14 +12,15 @@ const LENGTHS =
   "wwwptpqrqqsrruuttvsvwvvwwwwwxwwwwwvz";
 
 /**
- * Binary tree in an array: node `n` has its children at `2n` and `2n + 1`; a value >= 0 is the next node, below zero
- * it is `-1 - symbol`. Nodes are numbered row by row, as the slots of a row are numbered from its shortest prefix.
+ * Binary tree in an array: the children of node `n` are at `2n` and `2n + 1`. A value >= 0 is the next node, a value
+ * below zero is `-1 - symbol`. Nodes are numbered row by row, and inside a row in the order of their prefixes, the
+ * smallest first.
  */
 const TREE = buildTree();
 /** In the tree: the end symbol. */
 const END_SYMBOL = -257;
 
-/** In each row of a canonical code the words that end there come first; the other slots lead to nodes of the next row. */
+/** In each row of a canonical code the finished words come first. The other slots lead to nodes of the next row. */
 function buildTree(): Int16Array {
   const byLength: number[][] = [];
   for (let symbol = 0; symbol < LENGTHS.length; symbol++) {
@@ -36,22 +37,22 @@ function buildTree(): Int16Array {
   return tree;
 }
 
-/** Bits of a step that hold its node; the tree has 256. */
+/** Bits for the node of a step; the tree has 256 nodes. */
 const NODE_BITS = 8;
-/** In the place of a symbol: none is completed. */
+/** In place of a symbol: no symbol is complete. */
 const NO_SYMBOL = 256;
-/** In the place of a symbol: the end symbol, which no string may hold. */
+/** In place of a symbol: the end symbol, which is forbidden in a string. */
 const BROKEN = 257;
 
-/** In the place of a step: nobody has needed it yet. */
+/** In place of a step: not computed yet. */
 const UNKNOWN = -1;
 
 /**
- * The steps of a decoder by four bits, for each node of the tree: `STEPS[16 * node + bits]` holds the node after them, and
- * above it the symbol that they complete (one at most, since no code word has less than five bits).
+ * The decoder's steps of four bits, for each node of the tree. `STEPS[16 * node + bits]` holds the node after the bits,
+ * and above the node the completed symbol (at most one, since no code word has less than five bits).
  *
- * Each is found when it is first needed: all 4096 at the start of a program are so much work in one loop that the engine
- * compiles it with its last compiler, of which an idle agent would keep 4 MB of pages for nothing else.
+ * Each step is computed at the first use. Computing all 4096 steps at the start would be so much work in one loop that
+ * the engine compiles the loop with its last compiler. An idle agent would then keep 4 MB of pages for nothing else.
  */
 const STEPS = new Int32Array(16 * TREE.length / 2).fill(UNKNOWN);
 
@@ -67,8 +68,8 @@ function findStep(at: number): number {
 }
 
 /**
- * Nodes at which a string may end: what follows the last symbol is less than a byte of ones (section 5.2), so the root and
- * the seven nodes down its side of ones.
+ * Nodes at which a string may end. The rest after the last symbol is less than a byte of ones (section 5.2). Therefore
+ * a string may end at the root, and at seven nodes along the branch of ones.
  */
 const ENDS = buildEnds();
 
@@ -81,8 +82,8 @@ function buildEnds(): Uint8Array {
 /**
  * Decodes a Huffman string.
  *
- * @param out takes the bytes; {@linkcode huffmanSize} says how large it must be
- * @returns how many there are; -1 when it is no Huffman string
+ * @param out takes the bytes; for the size see {@linkcode huffmanSize}
+ * @returns the number of bytes; -1: not a Huffman string
  */
 export function decodeHuffman(data: Uint8Array, out: Uint8Array): number {
   let length = 0;
@@ -106,7 +107,7 @@ export function decodeHuffman(data: Uint8Array, out: Uint8Array): number {
   return ENDS[node] === 1 ? length : -1;
 }
 
-/** The most bytes that a Huffman string of this length can hold: the shortest code word has five bits. */
+/** Most bytes in a Huffman string of a length: the shortest code word has five bits. */
 export function huffmanSize(length: number): number {
   return Math.floor(length * 8 / 5);
 }

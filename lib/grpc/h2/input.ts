@@ -1,5 +1,5 @@
 /**
- * The input of one connection: bytes are cut into frames, and these are worked off in turns with other connections.
+ * The input of one connection: bytes are cut into frames, and frames are worked off in turns with other connections.
  *
  * @module
  */
@@ -8,19 +8,19 @@ import type { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { ConnectionError, FrameReader } from "./frames.ts";
 
-/** Works off what comes. */
+/** Works off frames. */
 export interface FrameHandler {
-  /** The frame that the reader has found. */
+  /** Takes the frame found by the reader. */
   frame(frame: FrameReader): void;
   /** Whether a part of the frame before is left. */
   unread(): boolean;
-  /** Goes on with it; called before the next frame. */
+  /** Continues the frame before. Called before the next frame. */
   resume(): void;
-  /** A frame violates the protocol, or what it says does; the input is to be closed. */
+  /** A frame, or its content, violates the protocol. The input must be closed. */
   violation(error: ConnectionError): void;
 }
 
-/** The input of a connection until it is closed. */
+/** The input of a connection, until closed. */
 export class FrameInput implements InputQueue {
   readonly #reader = new FrameReader();
   readonly #transport: Transport;
@@ -43,12 +43,12 @@ export class FrameInput implements InputQueue {
     return this.#reader.started;
   }
 
-  /** Something has come that is not worked off. */
+  /** Received bytes wait to be worked off. */
   get waits(): boolean {
     return this.#handler.unread() || this.#reader.unread;
   }
 
-  /** When the frame began whose end has not come yet; undefined between frames. */
+  /** When the unfinished frame began; undefined: between frames. */
   get insideSince(): number | undefined {
     return this.#since;
   }

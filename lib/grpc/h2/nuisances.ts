@@ -1,6 +1,6 @@
 /**
- * Counts frames that are legal, or nearly so, but cost us more than the client: control frames, resets, errors of
- * streams.
+ * Counts frames that are legal, or nearly so, but cost the server more than the client: control frames, resets, errors
+ * of streams.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { ConnectionError } from "./frames.ts";
 
 /** Nuisances that a client may cause at once. */
 const PATIENCE = 1000;
-/** How many of them are forgiven each second. */
+/** Nuisances forgiven each second. */
 const FORGIVEN = 100;
 
 /** The nuisances of one connection. */
@@ -26,9 +26,9 @@ export class Nuisances {
   }
 
   /**
-   * Counts one.
+   * Counts a nuisance.
    *
-   * @throws ConnectionError ENHANCE_YOUR_CALM when they are too many
+   * @throws ConnectionError ENHANCE_YOUR_CALM for too many nuisances
    */
   add(): void {
     const now = this.#now();

@@ -1,8 +1,8 @@
 /**
- * The sending side of one connection: control frames at once, DATA as the peer's windows and the kernel take it.
+ * The sending side of one connection: control frames at once, DATA as fast as the peer's windows and the kernel allow.
  *
- * Queued data are references to shared buffers and cost nothing. Bytes are copied only into the batch that is handed to
- * the socket, so a connection holds at most its share of the {@linkcode SendBudget}, however slow the peer is.
+ * Queued data are references to shared buffers and cost nothing. Bytes are copied only into the batch for the socket.
+ * So a connection holds at most its share of the {@linkcode SendBudget}, however slow the peer is.
  *
  * @module
  */
@@ -13,30 +13,30 @@ import type { Transport } from "../../sockets/transport/transport.ts";
 import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
 import { putHead } from "./frames.ts";
 
-// Buffers for batches of frames, used again and again: a new array of 64 kB is filled with zeros first, in pages that the
-// system hands out anew, which takes longer than the copying.
-
-/** Bytes of one buffer: the largest batch with the heads of its frames and some control frames. */
+/** Bytes of a buffer: the largest batch with all frame heads and some control frames. */
 const BUFFER = 72 * 1024;
 
-/** Batches below this many bytes get a part of a small array that Node shares out: a fifth of the time of a new one. */
+/** Smaller batches get a part of an array that Node shares out. That takes a fifth of the time of a new array. */
 const LEAST = 8 * 1024;
 
-/** Free buffers that are kept: those beyond are the collector's. */
+/** Most free buffers that are kept. Further buffers are left to the garbage collector. */
 const MOST_FREE = 64;
 
-/** Free buffers of all connections of a server, at most 4.7 MB. */
+/**
+ * Free buffers for batches of frames, of all connections of a server, at most 4.7 MB. Buffers are used again because a
+ * new array of 64 kB is first filled with zeros, in pages new from the system. That takes longer than the copying.
+ */
 export class BatchBuffers {
   readonly #free: Uint8Array[] = [];
 
-  /** An array for a batch of that size; what is in it is undefined. */
+  /** An array for a batch of the given size, with undefined content. */
   take(size: number): Uint8Array {
     if (size < LEAST) return Buffer.allocUnsafe(size);
     if (size > BUFFER) return new Uint8Array(size);
     return (this.#free.pop() ?? new Uint8Array(BUFFER)).subarray(0, size);
   }
 
-  /** Gives an array back that {@linkcode BatchBuffers.take} gave. Nobody may read it any more: not a socket either. */
+  /** Gives an array from {@linkcode BatchBuffers.take} back. Nobody may read it any more, not even a socket. */
   giveBack(batch: Uint8Array): void {
     if (batch.buffer.byteLength !== BUFFER || this.#free.length >= MOST_FREE) return;
     this.#free.push(new Uint8Array(batch.buffer as ArrayBuffer));
@@ -45,23 +45,23 @@ export class BatchBuffers {
 
 /** Largest batch, without frame heads. */
 const BATCH = 64 * 1024;
-/** Largest frame that we send: what every peer takes. */
+/** Largest sent frame: every peer takes this size. */
 const FRAME = 16384;
-/** Control bytes that may wait for a peer that does not read; more is an attack (e.g. a flood of pings). */
+/** Most control bytes that wait for a peer that does not read. More is an attack (e.g. a flood of pings). */
 const MAX_CONTROL = 256 * 1024;
 const NOTHING = new Uint8Array();
 /** A connection's smallest share. */
 const MIN_SHARE = 32 * 1024;
 
-/** Limits what all connections together have handed to their sockets. */
+/** Limits the bytes that all connections together have handed to their sockets. */
 export class SendBudget {
-  /** Connections that have something under way. */
+  /** Connections with bytes under way. */
   readonly active = new Set<Outbound>();
   readonly buffers = new BatchBuffers();
 
   /**
-   * @param perConnection bytes a connection may have handed over; default 256 KiB
-   * @param total the same over all connections, beyond which shares shrink down to 32 KiB; default 128 MiB
+   * @param perConnection most bytes of a connection in the socket; default 256 KiB
+   * @param total most bytes of all connections, beyond which shares shrink down to 32 KiB; default 128 MiB
    */
   constructor(readonly perConnection = 256 * 1024, readonly total = 128 * 1024 * 1024) {}
 
@@ -76,22 +76,22 @@ export class SendQueue {
   readonly #items: { bytes: Uint8Array; taken: (() => void) | undefined }[] = [];
   #head = 0;
   #offset = 0;
-  /** Bytes that wait. */
+  /** Number of waiting bytes. */
   size = 0;
-  /** The header block that ends the stream, once set; an empty one means none. */
+  /** The header block that ends the stream, once set. An empty block stands for an end without headers. */
   trailers: Uint8Array | undefined;
 
-  /** @param window bytes that the peer takes on this stream */
+  /** @param window bytes that the peer accepts on this stream */
   constructor(readonly id: number, public window: number) {}
 
-  /** Adds bytes; `taken` is called when the last of them has been handed to the socket. */
+  /** Adds bytes. `taken` is called when the last byte has been handed to the socket. */
   push(bytes: Uint8Array, taken: (() => void) | undefined): void {
     if (bytes.length === 0) return taken?.();
     this.#items.push({ bytes, taken });
     this.size += bytes.length;
   }
 
-  /** Moves up to `length` bytes into `out`; calls back for the writes that are then done. */
+  /** Moves `length` bytes into `out`, and collects the callbacks of the finished writes in `done`. */
   pull(out: Uint8Array, at: number, length: number, done: (() => void)[]): void {
     this.size -= length;
     this.window -= length;
@@ -116,7 +116,7 @@ export class SendQueue {
     }
   }
 
-  /** Forgets what waits. */
+  /** Forgets the waiting bytes. */
   clear(): void {
     this.#items.length = 0;
     this.#head = 0;
@@ -128,7 +128,7 @@ export class SendQueue {
 
 /** The sending side of a connection. */
 export class Outbound {
-  /** Bytes that the peer takes on the whole connection. */
+  /** Bytes that the peer accepts on the whole connection. */
   window = 65535;
   /** When data last left for the kernel, or something began to wait; in {@linkcode RemoteTime}. */
   lastProgress: number;
@@ -149,7 +149,7 @@ export class Outbound {
 
   /**
    * @param onEnded called when the trailers of a stream have been handed to the socket
-   * @param onFlood called when the peer makes us send more control frames than it takes
+   * @param onFlood called when the peer causes more control frames than it takes
    */
   constructor(
     transport: Transport,
@@ -176,7 +176,7 @@ export class Outbound {
     return this.#unwritten;
   }
 
-  /** Sends a control frame, before any data that is not sent yet. */
+  /** Sends a control frame before any unsent data. */
   control(bytes: Uint8Array): void {
     if (this.#closed) return;
     if (!this.busy) this.lastProgress = this.#time.now;
@@ -215,7 +215,7 @@ export class Outbound {
     this.#budget.active.delete(this);
   }
 
-  /** One turn later, so that what belongs together goes out in one write. */
+  /** Waits for one turn, so that frames of the same turn go out in one write. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -225,10 +225,10 @@ export class Outbound {
     });
   }
 
-  /** Hands over what windows and share allow. */
+  /** Hands over as much as windows and share allow. */
   flush(): void {
     if (this.#closed || this.#transport.destroyed) return;
-    // Control frames go out in one write with the first data: each write is a record of TLS and a call of the system.
+    // Control frames go out in one write with the first data: each write is a TLS record and a system call.
     let head = this.#takeControl();
     while (this.#ready.size > 0) {
       const room = Math.min(BATCH, this.#budget.share - this.#unwritten - head.length);
@@ -251,7 +251,7 @@ export class Outbound {
     return control;
   }
 
-  /** Fills one batch behind a head, a frame of each stream in turn; undefined when all windows are shut. */
+  /** Fills a batch after a head, with a frame of each stream in turn; undefined: all windows are shut. */
   #batch(head: Uint8Array, room: number, done: (() => void)[]): Uint8Array | undefined {
     const plan: { queue: SendQueue; length: number }[] = [];
     let total = 0;
@@ -306,7 +306,7 @@ export class Outbound {
       // After an error the socket may still hold the bytes.
       if (progress && !error) this.#budget.buffers.giveBack(bytes);
       if (error || this.#closed) return;
-      // Control frames are no progress, or a peer could keep its data waiting endlessly with pings.
+      // Control frames do not count as progress. Otherwise a peer could keep its data waiting endlessly with pings.
       if (progress) this.lastProgress = this.#time.now;
       if (this.#ready.size > 0) this.flush();
       if (!this.busy) this.#budget.active.delete(this);

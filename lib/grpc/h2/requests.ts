@@ -1,5 +1,5 @@
 /**
- * The requests of a client: header blocks open streams or end them, DATA are their content.
+ * The requests of a client: header blocks open or end streams, DATA frames are the content.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { H2Stream } from "./stream.ts";
 import type { Streams } from "./streams.ts";
 import type { ReceiveWindows, SendWindows } from "./windows.ts";
 
-/** Parts of the connection that requests need. */
+/** The parts of the connection for requests. */
 export interface RequestSurroundings {
   readonly streams: Streams;
   readonly receiveWindows: ReceiveWindows;
@@ -32,7 +32,7 @@ export class Requests {
   readonly #streams: Streams;
   readonly #windows: ReceiveWindows;
   readonly #at: RequestSurroundings;
-  /** The stream whose listener has not worked off the last DATA, and whether that ended the stream. */
+  /** The stream whose listener has not worked off the last DATA, and whether this DATA ended the stream. */
   #unread: { readonly stream: H2Stream; readonly ended: boolean } | undefined;
 
   constructor(surroundings: RequestSurroundings) {
@@ -46,7 +46,7 @@ export class Requests {
     return this.#unread !== undefined;
   }
 
-  /** Has that listener go on. */
+  /** Has the listener of the last DATA continue. */
   resume(): void {
     const { stream, ended } = this.#unread!;
     this.#unread = undefined;
@@ -64,12 +64,12 @@ export class Requests {
     } else if (list.pseudo) {
       throw violation("a request on a stream that is over");
     }
-    // These can only be trailers of a stream that we have closed.
+    // What remains are trailers of a stream that the server has closed.
   }
 
   #request(id: number, list: HeaderList, ended: boolean): void {
     const { sendWindows, nuisances, held, maxConcurrentStreams, opened } = this.#at;
-    // The client did not know yet that we are going away.
+    // The client opened the stream before it knew of the GOAWAY.
     if (this.#streams.goingAway) return nuisances.add();
     const queue = new SendQueue(id, sendWindows.ofStream);
     const stream = new H2Stream(id, list, queue, this.#windows.ofStream, this.#streams);
@@ -81,7 +81,7 @@ export class Requests {
     if (this.#streams.open.size > maxConcurrentStreams || held.room === 0) {
       return this.#streams.fail(id, ErrorCode.REFUSED_STREAM);
     }
-    // A handler that answers at once must find the stream ended, or the client would be asked to stop sending.
+    // A handler that answers at once must find the stream ended. Otherwise the client would be asked to stop sending.
     stream.remoteEnded = ended;
     opened(stream);
     if (ended) this.#streams.remoteEnd(stream);
@@ -100,7 +100,7 @@ export class Requests {
   data(flags: number, id: number, payload: Uint8Array): void {
     this.#windows.received(payload.length);
     const ended = (flags & Flag.END_STREAM) !== 0;
-    // An empty frame that ends a stream is how some clients finish every call.
+    // An empty frame that ends a stream is not a nuisance: some clients finish every call with such a frame.
     if (payload.length === 0 && !ended) this.#at.nuisances.add();
     const bytes = unpadded(payload, flags);
     const stream = this.#streams.known(id);
@@ -109,7 +109,7 @@ export class Requests {
     this.#windows.replenish();
   }
 
-  /** @param size bytes with padding, which count for windows */
+  /** @param size bytes with padding, as windows count */
   #content(stream: H2Stream, size: number, bytes: Uint8Array, ended: boolean): void {
     if (stream.remoteEnded) return this.#streams.fail(stream.id, ErrorCode.STREAM_CLOSED);
     stream.receiveWindow -= size;

@@ -1,5 +1,5 @@
 /**
- * The SETTINGS of a client (RFC 9113, section 6.5.2).
+ * The SETTINGS of a peer (RFC 9113, section 6.5.2).
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { ConnectionError } from "./frames.ts";
  * Checks every entry.
  *
  * @param payload of the frame
- * @returns the initial window of streams, of several entries the last; undefined: unchanged. Nothing else is of interest:
- * we push nothing, keep no table for what we send, and send frames of the size that every client takes.
- * @throws ConnectionError for a value that no setting may have
+ * @returns the initial window of streams (the last, if repeated); undefined: unchanged. Other settings do not matter:
+ * nothing is pushed here, no table is kept for sent headers, and frames are sent in a size that every peer takes.
+ * @throws ConnectionError for a forbidden value
  */
 export function readSettings(payload: Uint8Array): number | undefined {
   if (payload.length % 6 !== 0) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "SETTINGS");

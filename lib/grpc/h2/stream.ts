@@ -11,9 +11,9 @@ import type { SendQueue } from "./outbound.ts";
 export interface StreamListener {
   /** Bytes arrived. */
   data(bytes: Uint8Array): void;
-  /** Whether a part of the bytes is left to be worked off. Absent: none ever is. */
+  /** Whether some of the bytes are not worked off yet. Absent: never. */
   unread?(): boolean;
-  /** Goes on working them off; called until nothing is left, before anything else of the connection is read. */
+  /** Continues to work off the bytes. Called until nothing is left, before anything else of the connection is read. */
   resume?(): void;
   /** The peer has sent all. */
   end(): void;
@@ -21,7 +21,7 @@ export interface StreamListener {
   close(): void;
 }
 
-/** The interface of its connection to a stream. */
+/** The connection, as a stream sees it. */
 export interface StreamHost {
   sendHeaders(stream: H2Stream, headers: Readonly<Record<string, string>>, endStream: boolean): void;
   sendReady(stream: H2Stream): void;
@@ -29,7 +29,7 @@ export interface StreamHost {
   sendReset(stream: H2Stream, code: number): void;
 }
 
-/** A stream that a client has opened. */
+/** A stream opened by a client. */
 export class H2Stream {
   listener: StreamListener | undefined;
   /** The peer has sent END_STREAM. */
@@ -37,9 +37,9 @@ export class H2Stream {
   /** We have sent END_STREAM. */
   localEnded = false;
   closed = false;
-  /** Bytes of content that have come. */
+  /** Received bytes of content. */
   received = 0;
-  /** Bytes that the client may still send before we open its window. */
+  /** Bytes that the client may still send before the window is opened again. */
   receiveWindow: number;
   readonly headers: HttpHeaders;
   /** Size of the headers, in bytes. */
@@ -60,7 +60,7 @@ export class H2Stream {
     this.receiveWindow = receiveWindow;
   }
 
-  /** Whether the content is not larger than announced by `content-length`, and at its end as large. */
+  /** Whether the content is at most as large as `content-length` says, and exactly as large at the end. */
   lengthFits(ended: boolean): boolean {
     const announced = this.headers["content-length"];
     if (announced === undefined) return true;
@@ -72,12 +72,12 @@ export class H2Stream {
     if (!this.closed && !this.localEnded) this.#host.sendHeaders(this, headers, endStream);
   }
 
-  /** Queues bytes; they must not change. `taken` is called when all of them have been handed to the socket. */
+  /** Queues bytes. The bytes must not change. `taken` is called when all bytes have been handed to the socket. */
   write(bytes: Uint8Array, taken?: () => void): void {
     this.writeAll([bytes], taken);
   }
 
-  /** The same with several runs of bytes, at least one: a response of a hundred of them is queued at once. */
+  /** The same for at least one run of bytes: a response of a hundred runs is queued in one step. */
   writeAll(runs: readonly Uint8Array[], taken?: () => void): void {
     if (this.closed || this.localEnded) return;
     const last = runs.length - 1;
@@ -85,7 +85,7 @@ export class H2Stream {
     this.#host.sendReady(this);
   }
 
-  /** Ends the stream after all that is queued, with trailers or without. */
+  /** Ends the stream after the queued bytes, with or without trailers. */
   end(trailers: Readonly<Record<string, string>> = {}): void {
     if (!this.closed && !this.localEnded) this.#host.sendEnd(this, trailers);
   }

@@ -1,5 +1,5 @@
 /**
- * The streams of one connection, from their opening to their end on both sides (RFC 9113, section 5.1).
+ * The streams of one connection, from the opening to the end on both sides (RFC 9113, section 5.1).
  *
  * @module
  */
@@ -11,39 +11,43 @@ import type { Nuisances } from "./nuisances.ts";
 import type { Outbound, SendQueue } from "./outbound.ts";
 import type { H2Stream, StreamHost } from "./stream.ts";
 
-// Memory of streams that are over, so that late frames are judged rightly: a frame that was on its way when we closed
-// the stream is ignored, a frame after the client's own end of the stream is an error (RFC 9113, section 5.1).
-
-/** Streams remembered; a client that breaks the rule does so soon after, and ignoring the rest does no harm. */
+/**
+ * Number of remembered streams. A client that sends frames after its own end of a stream does so soon. Ignoring later
+ * frames does no harm.
+ */
 const REMEMBERED = 100;
 
-/** The last streams of one connection that are over. */
+/**
+ * The last finished streams of one connection, for the judgement of late frames. A frame that was under way when the
+ * server closed the stream is ignored. A frame after the client's own end of the stream is an error (RFC 9113, section
+ * 5.1).
+ */
 class FinishedStreams {
   readonly #ended = new Uint32Array(REMEMBERED);
   #next = 0;
-  /** Streams that ended without a reset of the client, each of which it may still reset once. */
+  /** Number of streams that ended without a reset by the client. The client may still reset each of these once. */
   #resettable = 0;
 
   /**
    * A stream is over.
    *
-   * @param ended its client had sent END_STREAM
-   * @param reset its client has reset it
+   * @param ended the client had sent END_STREAM
+   * @param reset the client has reset the stream
    */
   add(id: number, ended: boolean, reset: boolean): void {
     if (!reset) this.#resettable++;
     if (ended || reset) this.#remember(id);
   }
 
-  /** Whether the client had ended the stream itself; false of older ones. */
+  /** Whether the client had ended the stream; false for older streams. */
   endedByClient(id: number): boolean {
     return this.#ended.includes(id);
   }
 
   /**
-   * A client resets a stream that is over, as many do with every call that they are done with.
+   * A client resets a finished stream. Many clients reset every finished call.
    *
-   * @returns false when it has reset more streams than there were
+   * @returns false: the client has reset more streams than there were
    */
   reset(id: number): boolean {
     if (this.#resettable === 0) return false;
@@ -60,9 +64,9 @@ class FinishedStreams {
 
 /** The streams of a connection. */
 export class Streams implements StreamHost {
-  /** Those that are not over, by number. */
+  /** Open streams by number. */
   readonly open = new Map<number, H2Stream>();
-  /** No stream is opened any more; those that the client opens because it does not know yet mean nothing. */
+  /** No stream is opened any more. Streams that a client opens before learning of the GOAWAY mean nothing. */
   goingAway = false;
   readonly #finished = new FinishedStreams();
   readonly #outbound: Outbound;
@@ -79,19 +83,19 @@ export class Streams implements StreamHost {
     this.#onClosed = onClosed;
   }
 
-  /** The last stream that was opened; the last that is worked off once we are going away. */
+  /** The last opened stream. After a GOAWAY: the last stream to be worked off. */
   get last(): number {
     return this.#last;
   }
 
-  /** Whether the client may open a stream of this number. */
+  /** Whether the client may open a stream with this number. */
   isNew(id: number): boolean {
     return id > this.#last;
   }
 
   /**
-   * The stream that a frame is for. Undefined when it is over, or was opened after GOAWAY; the frame
-   * then means nothing any more.
+   * The stream of a frame. Undefined: the stream is over, or was opened after GOAWAY, and the frame no longer means
+   * anything.
    *
    * @throws ConnectionError for a stream that was never opened
    */
@@ -110,12 +114,12 @@ export class Streams implements StreamHost {
     this.#held.add(stream.headerSize);
   }
 
-  /** Whether a stream is over that the client had ended itself. */
+  /** Whether a finished stream had been ended by the client. */
   endedByClient(id: number): boolean {
     return this.#finished.endedByClient(id);
   }
 
-  /** Ends a stream because of what its client did. */
+  /** Ends a stream because of an error of the client. */
   fail(id: number, code: number): void {
     this.#nuisances.add();
     const stream = this.open.get(id);
@@ -135,11 +139,13 @@ export class Streams implements StreamHost {
     if (stream.closed) return;
     stream.remoteEnded = true;
     stream.listener?.end();
-    // Trailers that are still to be sent close the stream when they have been.
+    // Unsent trailers close the stream later, once sent.
     if (stream.localEnded && stream.queue.trailers === undefined) this.#close(stream);
   }
 
-  /** All of a stream has been sent. A client that has not finished is asked to stop (section 8.1). */
+  /**
+   * The server's side of a stream has been sent whole. A client that has not finished is asked to stop (section 8.1).
+   */
   localEnd(queue: SendQueue): void {
     const stream = this.open.get(queue.id);
     if (stream === undefined) return;
@@ -169,7 +175,7 @@ export class Streams implements StreamHost {
     this.#close(stream);
   }
 
-  /** The connection is over, and all streams with it. */
+  /** The connection and all streams are over. */
   closeAll(): void {
     for (const stream of [...this.open.values()]) this.#close(stream);
   }

@@ -1,5 +1,5 @@
 /**
- * Flow control (RFC 9113, section 5.2): how much the client may send, and how much it takes.
+ * Flow control (RFC 9113, section 5.2) in both directions.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import type { Outbound } from "./outbound.ts";
 import type { H2Stream } from "./stream.ts";
 import type { Streams } from "./streams.ts";
 
-/** The windows of connections and streams whose settings have not come (section 6.9.2). */
+/** The windows of connections and streams before the first settings (section 6.9.2). */
 const DEFAULT_WINDOW = 65535;
-/** Bytes of the whole connection that a client may send before we take them. */
+/** Bytes of the whole connection that a client may send before the server takes them. */
 const CONNECTION_WINDOW = 1024 * 1024;
-/** A window below this is not worth a frame. */
+/** A smaller window is not worth a frame. */
 const MIN_WINDOW = 16 * 1024;
 
-/** The windows of the client: the bytes that it may send. */
+/** The windows given to the client: the bytes that the client may send. */
 export class ReceiveWindows {
-  /** Bytes of a stream that a client may send before we take them. */
+  /** Bytes of a stream that a client may send before the server takes them. */
   readonly ofStream: number;
   readonly #outbound: Outbound;
   readonly #held: HeldBytes;
@@ -31,25 +31,25 @@ export class ReceiveWindows {
     this.ofStream = ofStream;
   }
 
-  /** Sends the window of the connection, which settings cannot say. */
+  /** Sends the window of the connection. Settings cannot carry this window. */
   announce(): void {
     this.#outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, CONNECTION_WINDOW - DEFAULT_WINDOW));
   }
 
-  /** Bytes have come. @throws ConnectionError when they are more than the client may send */
+  /** Bytes have come. @throws ConnectionError for more bytes than the client may send */
   received(size: number): void {
     this.#connection -= size;
     if (this.#connection < 0) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "connection window");
   }
 
-  /** Lets the client send again on a stream, when much of its window is used. */
+  /** Lets the client send again on a stream, when more than half of the window is used. */
   replenishStream(stream: H2Stream): void {
     if (stream.receiveWindow >= this.ofStream / 2) return;
     this.#outbound.control(numberFrame(FrameType.WINDOW_UPDATE, stream.id, this.ofStream - stream.receiveWindow));
     stream.receiveWindow = this.ofStream;
   }
 
-  /** Lets the client send again on the connection, as far as there is room for it. */
+  /** Lets the client send again on the connection, as far as there is room. */
   replenish(): void {
     const wanted = Math.min(CONNECTION_WINDOW, this.#held.room);
     if (wanted < MIN_WINDOW || this.#connection >= wanted / 2) return;
@@ -58,7 +58,7 @@ export class ReceiveWindows {
   }
 }
 
-/** The windows that the client gives: the bytes that it takes. */
+/** The windows given by the client: the bytes that the client accepts. */
 export class SendWindows {
   readonly #outbound: Outbound;
   readonly #streams: Streams;
@@ -69,12 +69,12 @@ export class SendWindows {
     this.#streams = streams;
   }
 
-  /** The window that a client gives a new stream. */
+  /** The client's window for a new stream. */
   get ofStream(): number {
     return this.#ofStream;
   }
 
-  /** The client gives streams another window than before, those that are open too. */
+  /** The client changes the window of all streams, also of open streams. */
   change(ofStream: number): void {
     const by = ofStream - this.#ofStream;
     if (by === 0) return;

@@ -1,8 +1,8 @@
 /**
- * File descriptors, as generic gRPC clients (grpcurl, Postman ...) want them, made from the reflected message types.
+ * File descriptors for generic gRPC clients (grpcurl, Postman ...), made from the reflected message types.
  *
- * The types come without the files that they were written in, so there is one file for each package, with what the given
- * services reach. Only the well-known types keep their files, since clients have these themselves.
+ * The types come without their original files. So each package becomes one file, with the definitions that the given
+ * services reach. Only the well-known types keep their files, since clients have these files already.
  *
  * Rule: https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/descriptor.proto
  *
@@ -23,7 +23,7 @@ export interface ServiceDescription {
 /** A file descriptor. */
 export interface ProtoFile {
   readonly name: string;
-  /** Full names of messages, enums and services in it. */
+  /** Full names of the file's messages, enums and services. */
   readonly symbols: readonly string[];
   readonly dependencies: readonly string[];
   /** The encoded `FileDescriptorProto`. */
@@ -46,7 +46,7 @@ const WELL_KNOWN: Readonly<Record<string, string>> = {
 
 type Definition = protobuf.Type | protobuf.Enum;
 
-/** Describes services and all that they reach; what a file needs comes before it. */
+/** Describes services and all reachable definitions. Each file comes after its dependencies. */
 export function describeServices(services: readonly ServiceDescription[]): ProtoFile[] {
   const found = new Set<Definition>();
   for (const { methods } of services) {
@@ -68,7 +68,7 @@ export function describeServices(services: readonly ServiceDescription[]): Proto
   return sorted([...files].map(([name, file]) => makeFile(name, file.package, file.definitions, file.services)));
 }
 
-/** Collects a top-level definition and all that its fields use. */
+/** Collects a top-level definition and all definitions that its fields use. */
 function reach(definition: Definition, found: Set<Definition>): void {
   const top = topLevel(definition);
   if (found.has(top)) return;
@@ -170,7 +170,7 @@ function kindOf(
   return { kind: resolved instanceof protobuf.Enum ? ENUM : MESSAGE, typeName: use(resolved) };
 }
 
-/** @param oneof 0 for none, else its index plus 1 */
+/** @param oneof 0: no oneof, else the index plus 1 */
 function describeField(
   name: string,
   id: number,

@@ -1,5 +1,6 @@
 /**
- * Server reflection, v1 and v1alpha (the same messages): which services a server has, and the files that describe them.
+ * Server reflection, v1 and v1alpha (with the same messages): the services of a server, and the files that describe
+ * them.
  *
  * Rule: https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  *
@@ -15,12 +16,12 @@ import { RpcError } from "../status.ts";
 import type { ProtoFile } from "./files.ts";
 
 const VERSIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"];
-/** Largest request, in bytes: each answer repeats it. */
+/** Largest request, in bytes: each answer repeats the request. */
 const MAX_REQUEST = 4096;
-/** Answers of one call that may wait for a client that does not read them. */
+/** Most waiting answers of a call, for a client that does not read. */
 const MAX_WAITING = 100;
 
-/** The services, and with them reflection, which describes all of them and itself. */
+/** Adds reflection to the services. Reflection describes all services, including itself. */
 export function withReflection(services: readonly GrpcService[]): readonly GrpcService[] {
   const all: GrpcService[] = [...services];
   const describer = new Describer(all);
@@ -40,13 +41,13 @@ export function withReflection(services: readonly GrpcService[]): readonly GrpcS
   return all;
 }
 
-/** The fields of a `ServerReflectionRequest` that ask for something. */
+/** The fields of a `ServerReflectionRequest` that are questions. */
 const Question = { FILE_BY_NAME: 3, FILE_OF_SYMBOL: 4, LIST_SERVICES: 7 } as const;
 
 /** The fields of a `ServerReflectionResponse`. */
 const Answer = { ORIGINAL_REQUEST: 2, FILES: 4, SERVICES: 6, ERROR: 7 } as const;
 
-/** Answers what clients ask about services; descriptions are made at the first question and shared by all answers. */
+/** Answers questions about services. Descriptions are made at the first question and shared by all answers. */
 class Describer {
   #files: Promise<readonly ProtoFile[]> | undefined;
   readonly #answers = new Map<ProtoFile, Uint8Array>();
@@ -57,13 +58,13 @@ class Describer {
     this.#services = services;
   }
 
-  /** The byte runs of the answer to one request. */
+  /** The runs of bytes of the answer to a request. */
   async answer(request: Uint8Array): Promise<readonly Uint8Array[]> {
     if (request.length > MAX_REQUEST) {
       throw new RpcError(Code.INVALID_ARGUMENT, `expected a request of at most ${MAX_REQUEST} bytes`);
     }
     const { field, text } = readQuestion(request);
-    // The reflected message types are heavy; a server that no client asks does not load them.
+    // The reflected message types are heavy. A server without questions does not load the types.
     this.#files ??= import("./files.ts").then(({ describeServices }) => describeServices(this.#services));
     const files = await this.#files;
     const original = new MessageWriter().bytes(Answer.ORIGINAL_REQUEST, request).finish();
@@ -82,7 +83,7 @@ class Describer {
     return new MessageWriter().bytes(Answer.SERVICES, list.finish()).finish();
   }
 
-  /** The file and all that it needs, encoded once. */
+  /** The file and all dependencies, encoded once. */
   #describe(file: ProtoFile, files: readonly ProtoFile[]): readonly Uint8Array[] {
     let body = this.#answers.get(file);
     if (body === undefined) {
@@ -96,7 +97,7 @@ class Describer {
   }
 }
 
-/** One reflection call. Its answers go out in the order of its questions. */
+/** One reflection call. Answers go out in the order of the questions. */
 class ReflectionCall implements CallHandler {
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
@@ -112,7 +113,7 @@ class ReflectionCall implements CallHandler {
   message(request: Uint8Array): void {
     if (++this.#waiting > MAX_WAITING) throw new RpcError(Code.RESOURCE_EXHAUSTED, "answers are not read");
     const answer = this.#describer.answer(request);
-    // A refusal that comes before its turn is no unhandled one.
+    // A refusal may come before its turn, and must not count as an unhandled rejection.
     answer.catch(() => {});
     this.#last = this.#last.then(async () => this.#call.send(await answer, false, () => this.#waiting--))
       .catch((error) => this.#call.fail(error));
@@ -128,7 +129,7 @@ function notFound(text: string): Uint8Array {
   return new MessageWriter().bytes(Answer.ERROR, error.finish()).finish();
 }
 
-/** The last of the fields 3 to 7, of which a request has one; all of them are texts or messages. */
+/** The last of the fields 3 to 7. A request has one such field; all are texts or messages. */
 function readQuestion(request: Uint8Array): { field: number; text: string } {
   try {
     let question = { field: 0, text: "" };
@@ -145,7 +146,7 @@ function readQuestion(request: Uint8Array): { field: number; text: string } {
   }
 }
 
-/** The file first, then all that it needs. */
+/** The file first, then all dependencies. */
 function withDependencies(file: ProtoFile, files: readonly ProtoFile[]): Set<ProtoFile> {
   const out = new Set<ProtoFile>([file]);
   for (const known of out) {
