@@ -1,7 +1,7 @@
 /**
- * One connection of the HTTP server: which requests it has under way, and how long its client may take for the next step.
+ * One connection of the HTTP server: the requests under way, and the time limit for the client's next step.
  *
- * `node:http` measures these times only for connections that its own listener accepted; these come from listeners of
+ * `node:http` has time limits only for connections from its own listener. These connections come from listeners of
  * `lib/sockets`.
  *
  * @module
@@ -15,7 +15,7 @@ import type { HttpLimits } from "./limits.ts";
 export class HttpConnection {
   readonly stream: Duplex;
   readonly peer: Peer;
-  /** Requests that arrived and are not answered yet. */
+  /** Number of requests without an answer. */
   pending = 0;
   readonly #limits: HttpLimits;
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class HttpConnection {
   #request: AbortController | undefined;
   #cancel: Cancel | undefined;
 
-  /** @param onWait called whenever the connection begins to wait for its client */
+  /** @param onWait called whenever the connection begins to wait for the client */
   constructor(
     stream: Duplex,
     peer: Peer,
@@ -40,12 +40,12 @@ export class HttpConnection {
     this.#within(limits.headTime);
   }
 
-  /** Whether it waits for its client: to send a head or a body, or to take a response. */
+  /** Whether the connection waits for the client: to send a head or a body, or to take a response. */
   get waits(): boolean {
     return this.#cancel !== undefined;
   }
 
-  /** Answers a request when those before it are answered. */
+  /** Answers a request after all earlier requests. */
   enqueue(answer: (signal: AbortSignal) => Promise<void>): void {
     this.pending++;
     this.#last = this.#last.then(async () => {
@@ -59,7 +59,7 @@ export class HttpConnection {
     });
   }
 
-  /** The request is there; how long its answer takes is not the client's to say. */
+  /** The request has come whole. While the server makes the answer, the client has no time limit. */
   bodyRead(): void {
     this.#disarm();
   }
@@ -69,12 +69,12 @@ export class HttpConnection {
     this.#within(this.#limits.stallTime);
   }
 
-  /** The client has all parts that there are so far; when the next comes is not the client's to say. */
+  /** The client has all finished parts. Until the next part, the client has no time limit. */
   sent(): void {
     this.#disarm();
   }
 
-  /** Aborts the request that is under way: its answer is not waited for any more. */
+  /** Aborts the request under way: nobody waits for the answer any more. */
   abort(reason: string): void {
     this.#request?.abort(new Error(reason));
   }

@@ -1,6 +1,6 @@
 /**
- * One request and its response on top of `node:http`: the head and the body as plain data, the response in parts that
- * the client takes one after the other.
+ * A request and its response on top of `node:http`. Head and body are plain data. The client takes the response part by
+ * part.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { type HttpResponse, type RequestHead, textResponse } from "./message.ts"
 import type { HeldBody } from "./held_bodies.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 
-/** Bytes of a body beyond its limit that are read and dropped, so that the client gets to read the refusal. */
+/** Bytes of a body beyond the limit that are read and dropped, so that the client gets to read the refusal. */
 const MAX_DROPPED = 256 * 1024;
 
-/** Bytes of a response that are handed over at a time. */
+/** Bytes of a response that are written at a time. */
 const PART = 64 * 1024;
 
-/** The head of a request, or the response to one that makes no sense. */
+/** The head of a request, or the response to a malformed head. */
 export function requestHead(request: IncomingMessage, peer: Peer): RequestHead | HttpResponse {
   const { url: target = "/", method = "GET" } = request;
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
@@ -25,7 +25,7 @@ export function requestHead(request: IncomingMessage, peer: Peer): RequestHead |
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
-  // RFC 9112, 3.2.2: a target with scheme and authority says more than the header.
+  // RFC 9112, 3.2.2: scheme and authority in the target override the header.
   const absolute = /^https?:\/\/([^/?#]+)/i.exec(target);
   const host = absolute?.[1] ?? headers["host"] ?? "";
   const behind = target.slice(absolute?.[0].length ?? 0);
@@ -47,8 +47,8 @@ export function requestHead(request: IncomingMessage, peer: Peer): RequestHead |
 /**
  * Reads the body of a request.
  *
- * @param held counts the bytes that are kept of it; released by the caller
- * @returns undefined when it is longer than `max` bytes
+ * @param held counts the kept bytes of the body; released by the caller
+ * @returns undefined when the body is longer than `max` bytes
  * @throws when the connection ends before the body does
  */
 export async function readBody(request: IncomingMessage, max: number, held: HeldBody): Promise<Uint8Array | undefined> {
@@ -69,19 +69,19 @@ export async function readBody(request: IncomingMessage, max: number, held: Held
   return length <= max ? Buffer.concat(chunks) : undefined;
 }
 
-/** The parties that are waited for while a response is sent. */
+/** Reports the progress of a response. */
 export interface SendingProgress {
   /** A part waits for the client to take it. */
   sending(): void;
-  /** The client has all parts so far, and waits for the next one. */
+  /** The client has all parts so far, and waits for the next part. */
   sent(): void;
 }
 
 /**
  * Sends a response.
  *
- * @throws TypeError for a header that cannot be sent
- * @returns when the client has been sent all of it, or the connection has ended
+ * @throws TypeError for an invalid header
+ * @returns when the whole response has been sent to the client, or the connection has ended
  */
 export async function sendResponse(
   response: ServerResponse,
@@ -95,7 +95,7 @@ export async function sendResponse(
   response.writeHead(status, {
     ...headers,
     "x-content-type-options": "nosniff",
-    // The length of a body in parts is not known now.
+    // The length of a body in parts is not known yet.
     ...(status === 204 || status === 304 || parts !== undefined ? {} : { "content-length": bytes.length }),
     ...(close ? { connection: "close" } : {}),
   });
@@ -128,7 +128,10 @@ async function sendParts(
   }
 }
 
-/** @throws TypeError for a header that would end its line: `node:http` on Deno 2.8.3 writes it as it is */
+/**
+ * @throws TypeError for a header with a line break or other control character: `node:http` on Deno 2.8.3 writes such a
+ * header unchanged
+ */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     // deno-lint-ignore no-control-regex -- it looks for control characters

@@ -1,12 +1,12 @@
 /**
- * The memory that a server spends on bodies of requests that have not come whole. When all together are too large, the
- * one that has been coming longest is given up: a body that comes without a pause is there within a moment, so that
- * clients that send theirs slowly, however many, do not keep others from sending.
+ * The memory for unfinished bodies of requests. When all bodies together are too large, the oldest unfinished body is
+ * given up. A body sent without a pause is complete within a moment. So slow clients, however many, do not keep others
+ * from sending.
  *
  * @module
  */
 
-/** A body of which a part has come. */
+/** An unfinished body. */
 export class HeldBody {
   bytes = 0;
   readonly #all: HeldBodies;
@@ -17,17 +17,17 @@ export class HeldBody {
     this.#giveUp = giveUp;
   }
 
-  /** This many bytes have come. */
+  /** More bytes have come. */
   add(bytes: number): void {
     this.#all.add(this, bytes);
   }
 
-  /** It is whole, refused, or not waited for any more. */
+  /** The body is complete or refused, or nobody waits for the rest. */
   release(): void {
     this.#all.release(this);
   }
 
-  /** Has its connection closed. */
+  /** Closes the connection of the body. */
   giveUp(): void {
     this.release();
     this.#giveUp();
@@ -35,7 +35,7 @@ export class HeldBody {
 }
 
 export class HeldBodies {
-  /** The one that has been coming longest comes first. */
+  /** Unfinished bodies, the oldest first. */
   readonly #bodies = new Set<HeldBody>();
   readonly #limit: number;
   #bytes = 0;
@@ -45,19 +45,19 @@ export class HeldBodies {
     this.#limit = limit;
   }
 
-  /** Bytes that are held. */
+  /** Number of held bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A body begins to come; `giveUp` closes its connection. */
+  /** A body begins to come. `giveUp` closes the connection. */
   begin(giveUp: () => void): HeldBody {
     const body = new HeldBody(this, giveUp);
     this.#bodies.add(body);
     return body;
   }
 
-  /** More of a body has come; nothing is held of one that was given up. */
+  /** More of a body has come. After giving a body up, nothing of it is held. */
   add(body: HeldBody, bytes: number): void {
     if (!this.#bodies.has(body)) return;
     body.bytes += bytes;
@@ -68,7 +68,7 @@ export class HeldBodies {
     }
   }
 
-  /** A body is held no longer. */
+  /** A body is no longer held. */
   release(body: HeldBody): void {
     if (this.#bodies.delete(body)) this.#bytes -= body.bytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Requests that take turns with everything else: between two answers the event loop turns once, so that a probe or a push
- * waits for one answer, and not for as many as clients ask for at once.
+ * Requests that take turns with all other work. Between two answers the event loop turns once, so that a probe or a
+ * push waits for a single answer, even if clients ask for many answers at once.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { textResponse } from "./message.ts";
 import type { Route } from "./route.ts";
 
 /**
- * The same routes, whose answers take turns with each other. A client that has gone before its turn costs nothing.
+ * The same routes with answers in turns. The request of a client that has left costs nothing.
  *
  * @param turn Resolves after a turn of the event loop; for tests.
  */

@@ -1,5 +1,5 @@
 /**
- * The port of the pages about a process, which every server has by default.
+ * The port of the pages about a process. Every server opens it by default.
  *
  * @module
  */
@@ -9,19 +9,24 @@ import type { Logger } from "../kernel/log/log.ts";
 export interface IntrospectionPort {
   /** `host:port`. */
   readonly address: string;
-  /** Asked for by name: a program that cannot have the address does not start. Otherwise it goes on without. */
+  /**
+   * The address was set explicitly: the program does not start without the address. Otherwise the program runs without
+   * the pages.
+   */
   readonly required: boolean;
 }
 
 /** Ways to open the port. */
 export interface IntrospectionOpening {
-  /** Opens it; the port. */
+  /** Opens the port and returns the number. */
   readonly open: () => Promise<number>;
-  /** Opens it so that a failure ends the start, which reports all addresses that cannot be used at once. */
+  /** Opens the port. A failure ends the start, with one report about all unusable addresses. */
   readonly require: () => Promise<number | undefined>;
 }
 
-/** The port; undefined where it could not be had. A port that is there by default alone does not keep a program from its work. */
+/**
+ * The port; undefined: the address could not be used. The default address alone does not keep a program from working.
+ */
 export async function openIntrospection(
   { address, required }: IntrospectionPort,
   { open, require }: IntrospectionOpening,

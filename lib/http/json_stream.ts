@@ -1,5 +1,6 @@
 /**
- * Long JSON in slices: a large value is made, written and sent part by part, and the event loop turns between them.
+ * Long JSON in slices. A large value is made, written and sent part by part, and the event loop turns between the
+ * parts.
  *
  * @module
  */
@@ -9,12 +10,12 @@ import type { HttpResponse, RequestHead } from "./message.ts";
 /** Characters after which a part is sent. */
 const PART = 64 * 1024;
 
-/** A list whose elements are made one by one, when they are written. */
+/** A list with elements made during writing, one by one. */
 export class LazyList {
   readonly length: number;
   readonly #elements: () => Iterable<unknown>;
 
-  /** @param make Called while the list is written: the state that it reads of a server may be newer than the list. */
+  /** @param make Called while the list is written. The server's state at the call may be newer than the list. */
   static of<T>(items: readonly T[], make: (item: T) => unknown): LazyList {
     return new LazyList(items.length, () => Iterator.from(items).map(make));
   }
@@ -30,15 +31,15 @@ export class LazyList {
   }
 }
 
-/** An object some of whose fields are lazy, or whose fields are made one by one. Fields that are undefined are left out. */
+/** An object with lazy fields, or with fields made one by one. Undefined fields are left out. */
 export class LazyObject {
   constructor(readonly fields: Iterable<readonly [string, unknown]>) {}
 }
 
 /**
- * A response of JSON that may be long. Short JSON goes as one body with its length.
+ * A response of JSON of any length. Short JSON is sent as one body with its length.
  *
- * @param value {@linkcode LazyList} and {@linkcode LazyObject} in each other; everything inside is written at once.
+ * @param value {@linkcode LazyList} and {@linkcode LazyObject}, nested as needed. A value inside is written at once.
  */
 export function longJsonResponse(value: unknown, { query }: Pick<RequestHead, "query">): HttpResponse {
   const pieces = jsonPieces(value, query.has("pretty") ? "  " : "", "\n");
@@ -70,10 +71,10 @@ function take(pieces: Iterator<string>): { readonly text: string; readonly done:
 }
 
 /**
- * The JSON of a value, piece by piece: joined they equal the text of `JSON.stringify`.
+ * The JSON of a value in pieces. The joined pieces equal the text of `JSON.stringify`.
  *
- * @param indent Of one level; empty: all in one line.
- * @param line Begin of a line at the present level: a line break and its indent.
+ * @param indent The indent of one level; empty: no line breaks.
+ * @param line Start of a line at the present level: a line break and the indent.
  */
 export function* jsonPieces(value: unknown, indent: string, line: string): Generator<string, void> {
   const inner = line + indent;

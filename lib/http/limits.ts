@@ -1,26 +1,31 @@
 /**
- * The limits of the HTTP server for one client.
+ * The limits of the HTTP server for a client.
  *
  * @module
  */
 
 /** Limits of a server. Times in milliseconds. */
 export interface HttpLimits {
-  /** Bytes of a request line with its headers; default 16 KiB. More is answered with 431. */
+  /** Bytes of a request line with its headers; default 16 KiB. A longer head is answered with 431. */
   readonly headBytes: number;
-  /** Time from a connection's start to its first complete request head; default 10 s. */
+  /** Time from the start of a connection to the first complete request head; default 10 s. */
   readonly headTime: number;
-  /** Time from a request's head to the end of its body; default 30 s. */
+  /** Time from the head of a request to the end of the body; default 30 s. */
   readonly bodyTime: number;
-  /** Time from a response to the next complete request head on the same connection; default 90 s, as Istio's servers. */
+  /**
+   * Time from a response to the next complete request head on the same connection; default 90 s, as in Istio's servers.
+   */
   readonly idleTime: number;
-  /** Time in which a client must take the next 64 KiB of a response; default 30 s. */
+  /** Longest time in which a client takes the next 64 KiB of a response; default 30 s. */
   readonly stallTime: number;
-  /** Connections at a time; default 1,000. One more closes the one that has been waiting longest for its client. */
+  /**
+   * Connections at a time; default 1,000. Beyond the limit, a new connection closes the connection that has waited
+   * longest for its client.
+   */
   readonly connections: number;
-  /** Bytes of bodies that have not come whole, of all clients; default 64 MiB. Above, the oldest connection is closed. */
+  /** Bytes of unfinished bodies, of all clients; default 64 MiB. Above the limit the oldest connection is closed. */
   readonly bodyBytes: number;
-  /** Requests that one connection may send before the first is answered; default 16. */
+  /** Requests that a connection may send before the first answer; default 16. */
   readonly pipelined: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The routes that every program serves for scrapers: metrics and its version.
+ * The routes of every program for scrapers: metrics and version.
  *
  * @module
  */
@@ -12,9 +12,9 @@ import type { Route } from "./route.ts";
 
 /** Decides which clients may read metrics. */
 export interface MonitoringOptions {
-  /** `METRICS_LOCALHOST_ACCESS_ONLY`: clients of this machine alone. */
+  /** `METRICS_LOCALHOST_ACCESS_ONLY`: only clients of this machine. */
   readonly localOnly: boolean;
-  /** Names of this server beside addresses and localhost; of interest with `localOnly`. */
+  /** Names of this server beside addresses and localhost, for `localOnly`. */
   readonly names: readonly string[];
 }
 

@@ -1,8 +1,9 @@
 /**
- * Refuses requests that web pages of other sites send by a browser of this machine.
+ * Refuses requests sent by a browser of this machine for web pages of other sites.
  *
- * A page can have its own name resolve to 127.0.0.1 (DNS rebinding): then its requests carry that name as host, and the
- * browser shows it the answers. And it can send requests of some kinds to any address: these carry its origin.
+ * A page can have its site's name resolve to 127.0.0.1 (DNS rebinding). Then the requests carry that name as host, and
+ * the browser shows the answers to the page. A page can also send some kinds of requests to any address. Such requests
+ * carry the page's origin.
  *
  * @module
  */
@@ -10,10 +11,10 @@ import { textResponse } from "./message.ts";
 import type { Guard } from "./route.ts";
 
 /**
- * Refuses requests whose `Host` is neither an address, nor localhost, nor one of the server's own names, and requests of
- * pages that the server did not serve itself (`Origin`, `Sec-Fetch-Site`).
+ * Refuses requests whose `Host` is neither an address, nor localhost, nor one of the server's own names. Also refuses
+ * requests from pages of other servers (`Origin`, `Sec-Fetch-Site`).
  *
- * @param names of the server, without port; case does not count
+ * @param names of the server, without port, in any case
  */
 export function guardOwnNames(names: readonly string[]): Guard {
   const own = new Set(names.map((name) => name.toLowerCase()));
@@ -38,19 +39,19 @@ export function guardOwnNames(names: readonly string[]): Guard {
   };
 }
 
-/** The name or address of a host header, in lower case, without port; undefined: it is none. */
+/** The name or address of a host header, in lower case, without port; undefined: the header has neither. */
 function hostname(host: string): string | undefined {
-  // Clients of HTTP/1.0 need not name a host; no browser is one.
+  // Clients of HTTP/1.0 need not name a host. Browsers always do.
   if (host === "") return "localhost";
   return /^(\[[0-9a-f:.%]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 }
 
-/** Addresses need no check: no name server can turn them elsewhere. */
+/** Addresses need no check: no name server can redirect an address. */
 function isAddress(name: string): boolean {
   return name.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name);
 }
 
-/** RFC 6761, 6.3: names of this domain are resolved to the loopback, never by a name server. */
+/** RFC 6761, 6.3: names of this domain resolve to the loopback, never by a name server. */
 function isLocalhost(name: string): boolean {
   return /^(?:[^.]+\.)*localhost\.?$/.test(name);
 }

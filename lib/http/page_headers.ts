@@ -1,15 +1,15 @@
 /**
- * Headers of pages that people open in a browser.
+ * Headers of pages for people with a browser.
  *
  * @module
  */
 import { createHash } from "node:crypto";
 
 /**
- * The headers: the browser runs and loads nothing but what is allowed, and shows the page inside no other site's.
+ * The headers. The browser runs and loads nothing beyond `allowed`, and shows the page inside no other site's pages.
  *
- * @param allowed sources by directive of the Content-Security-Policy, such as `{"script-src": "'self'"}`; nothing else is
- * allowed
+ * @param allowed sources by directive of the Content-Security-Policy, such as `{"script-src": "'self'"}`; everything
+ * else is forbidden
  */
 export function pageHeaders(allowed: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const policy = {
@@ -26,7 +26,7 @@ export function pageHeaders(allowed: Readonly<Record<string, string>>): Readonly
   };
 }
 
-/** The source that allows a script or style that stands in the page, by its text. */
+/** The source that allows an inline script or style, by its text. */
 export function inlineSource(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

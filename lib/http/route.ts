@@ -5,14 +5,14 @@
  */
 import type { HttpRequest, HttpResponse, RequestHead } from "./message.ts";
 
-/** Methods that routes have; HEAD comes with GET, and OPTIONS is answered by the server. */
+/** Methods of routes. HEAD comes with GET, and the server answers OPTIONS. */
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Refuses a request before its body is read, or lets it pass by undefined. */
+/** Refuses a request before the body is read; undefined: lets the request pass. */
 export type Guard = (head: RequestHead) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
 
 export interface Route {
-  /** `any`: every method, also unknown ones. */
+  /** `any`: every method, also unknown methods. */
   readonly methods: readonly HttpMethod[] | "any";
   /**
    * Segments separated by `/`: literal, `:name` for one segment of any text, and at the end `*` for the rest of the
@@ -21,17 +21,20 @@ export interface Route {
   readonly path: string;
   /** Asked in order, before the body is read. */
   readonly guards?: readonly Guard[];
-  /** Longest body in bytes, default {@linkcode DEFAULT_MAX_BODY}; a longer one is answered with 413. */
+  /** Longest body in bytes, default {@linkcode DEFAULT_MAX_BODY}. A longer body is answered with 413. */
   readonly maxBody?: number;
-  /** How a person makes this request, for the text that answers a wrong method; built from the request that was made. */
+  /**
+   * A command for a person to make the right request, shown in the answer to a wrong method. Built from the wrong
+   * request.
+   */
   readonly command?: (head: RequestHead) => string;
   readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** Longest body of a request, bytes, unless its route says otherwise: most bodies are a few fields. */
+/** Longest body of a request in bytes, unless the route says otherwise: most bodies are a few fields. */
 export const DEFAULT_MAX_BODY = 64 * 1024;
 
-/** The response of the first guard that refuses a request; undefined: all let it pass. */
+/** The response of the first guard that refuses a request; undefined: all guards let the request pass. */
 export async function refusalOf(
   { guards = [] }: Pick<Route, "guards">,
   head: RequestHead,
@@ -43,7 +46,7 @@ export async function refusalOf(
   return undefined;
 }
 
-/** The same routes behind guards, which are asked before their own. */
+/** The same routes behind further guards. The further guards are asked first. */
 export function guardedRoutes(routes: readonly Route[], ...guards: readonly Guard[]): Route[] {
   return routes.map((route) => ({ ...route, guards: [...guards, ...route.guards ?? []] }));
 }

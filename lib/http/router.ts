@@ -18,7 +18,7 @@ interface PathEntry {
   readonly routes: Route[];
 }
 
-/** Loads routes whose modules most runs of a program never need. */
+/** Loads routes whose modules are rarely needed. */
 export type LoadRoutes = () => Promise<readonly Route[]>;
 
 /** Routes by path and method. */
@@ -31,8 +31,8 @@ export class Router {
   readonly #patterns: PathEntry[] = [];
 
   /**
-   * @param load Loads further routes, when a path is first asked for that none of `routes` has.
-   * @throws RangeError for two routes of one path and method, or a `*` that is not at the end: a mistake in the code
+   * @param load Loads further routes, at the first request for a path that `routes` lack.
+   * @throws RangeError for two routes of one path and method, or for a `*` before the end: a mistake in the code
    */
   constructor(routes: readonly Route[], load?: LoadRoutes) {
     for (const route of routes) this.#add(route);
@@ -40,8 +40,8 @@ export class Router {
   }
 
   /**
-   * The route of a request, or the response to a request that has none: 404, 405 with the methods that are allowed,
-   * those methods for OPTIONS, 400 for a path that cannot be decoded.
+   * The route of a request, or the response to a request without a route: 404, 405 with the allowed methods, these
+   * methods for OPTIONS, 400 for a path that cannot be decoded.
    *
    * @throws The error of loading the further routes; the next request tries again.
    */
@@ -94,7 +94,7 @@ export class Router {
 
   #entryOf(segments: readonly string[]): { entry: PathEntry; params: Record<string, string> } | undefined {
     const literal = this.#literal.get(`/${segments.join("/")}`);
-    // A decoded slash belongs to its segment, so that it matches no literal path of more segments.
+    // A decoded slash belongs to its segment, so that the path does not match a literal path of more segments.
     if (literal !== undefined && literal.segments.length === segments.length) return { entry: literal, params: {} };
     for (const entry of this.#patterns) {
       const params = paramsOf(entry.segments, segments);
@@ -109,7 +109,7 @@ function segmentsOf(path: string): string[] {
   return trimmed === "" ? [] : trimmed.split("/");
 }
 
-/** The segments of a request's path; undefined when a percent sign begins no code of a byte. */
+/** The segments of a request's path; undefined: a percent sign does not begin the code of a byte. */
 function decoded(path: string): string[] | undefined {
   try {
     return segmentsOf(path).map(decodeURIComponent);
@@ -136,7 +136,7 @@ function overlap(a: Route, b: Route): boolean {
   return a.methods.some((method) => b.methods.includes(method));
 }
 
-/** The response to a request by a method that the routes of its path do not have, or by OPTIONS. */
+/** The response to OPTIONS, or to a method that the routes of a path lack. */
 export function methodResponse(
   head: RequestHead,
   routes: readonly Pick<Route, "methods" | "command">[],

@@ -1,9 +1,9 @@
 /**
  * The HTTP server of all programs: routes as data, limits for every client, listeners on TCP, TLS and Unix sockets, and
- * connections that another listener accepted (a port shared with gRPC).
+ * connections from other listeners (a port shared with gRPC).
  *
- * It parses by `node:http`, which takes any stream and bounds and checks heads; `Deno.serve` has no limit of time and
- * takes no connection that was accepted elsewhere (docs/decisions/0023).
+ * The parser is `node:http`: it takes any stream, and limits and checks heads. `Deno.serve` has no time limits and
+ * cannot take connections from other listeners (docs/decisions/0023).
  *
  * Permissions: net (the listen addresses), read and write (paths of Unix sockets).
  *
@@ -30,9 +30,10 @@ import { type HttpResponse, type RequestHead, textResponse } from "./message.ts"
 import { DEFAULT_MAX_BODY, refusalOf, type Route } from "./route.ts";
 import { type LoadRoutes, Router } from "./router.ts";
 
-// A transport as a stream of Node, for the HTTP/1 parser of `node:http`.
-
-/** See the module. Its reader slows the transport down, and so does the transport its writer. */
+/**
+ * A transport as a stream of Node, for the HTTP/1 parser of `node:http`. A slow reader of the stream slows the
+ * transport down. A slow transport slows the stream's writer down.
+ */
 class TransportStream extends Duplex {
   readonly #transport: Transport;
   #started = false;
@@ -71,7 +72,7 @@ class TransportStream extends Duplex {
 /** How a server is made. */
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  /** Loads further routes, when a path is first asked for that none of `routes` has. Default: there are no more. */
+  /** Loads further routes, at the first request for a path that `routes` lack. Default: no further routes. */
   readonly later?: LoadRoutes;
   /** Takes a line for each route that threw. */
   readonly log: Logger;
@@ -79,20 +80,22 @@ export interface HttpServerOptions {
   readonly clock?: Clock;
 }
 
-/** One request under way. */
 interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The client waits for `100 Continue` before it sends its body. */
+  /** The client waits for `100 Continue` before sending the body. */
   readonly awaitsContinue: boolean;
   readonly connection: HttpConnection;
   readonly signal: AbortSignal;
 }
 
-/** Time for responses that are under way when a server closes, milliseconds, unless {@linkcode HttpServer.close} says otherwise. */
+/**
+ * Time for unfinished responses when a server closes, in milliseconds, unless {@linkcode HttpServer.close} says
+ * otherwise.
+ */
 export const DEFAULT_CLOSE_TIME = 2000;
 
-/** Lines a second about requests in which this server is at fault. */
+/** Most log lines a second about requests that failed by a fault of this server. */
 const MOST_DEFECTS = 10;
 
 export class HttpServer {
@@ -104,7 +107,7 @@ export class HttpServer {
   readonly #parser: http.Server;
   readonly #bodies: HeldBodies;
   readonly #listeners: { close(): Promise<void> }[] = [];
-  /** The one that has been waiting longest for its client comes first. */
+  /** Open connections. The connection that has waited longest for its client comes first. */
   readonly #connections = new Map<Duplex, HttpConnection>();
   #closing = false;
   #onEmpty: (() => void) | undefined;
@@ -117,7 +120,7 @@ export class HttpServer {
     this.#defects = new PacedLines(this.#clock, MOST_DEFECTS);
     this.#bodies = new HeldBodies(this.#limits.bodyBytes);
     this.#parser = http.createServer({ maxHeaderSize: this.#limits.headBytes, keepAliveTimeout: 0 });
-    // A server that does not listen itself would close each connection after its first response.
+    // Without this, a server that does not listen closes each connection after the first response.
     Object.defineProperty(this.#parser, "listening", { get: () => !this.#closing });
     this.#parser.on("request", (request, response) => this.#received(request, response, false));
     this.#parser.on("checkContinue", (request, response) => this.#received(request, response, true));
@@ -167,15 +170,15 @@ export class HttpServer {
     return listener;
   }
 
-  /** Takes a connection that was accepted elsewhere. Bytes that were read from it before must have been unshifted. */
+  /** Takes a connection from another listener. Bytes that were read before must have been unshifted. */
   accept(socket: Socket, tls?: TlsState): void {
     const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
     this.#take(socket, tls === undefined ? { address } : { address, tls });
   }
 
   /**
-   * Stops listening, closes idle connections, lets responses that are under way end within `time` milliseconds, and
-   * breaks off the connections that are left then.
+   * Stops listening, and closes idle connections. Responses under way may end within `time` milliseconds. After that
+   * the remaining connections are broken off.
    *
    * @returns when no connection is left
    */
@@ -197,7 +200,7 @@ export class HttpServer {
   }
 
   #take(stream: Duplex, peer: Peer): void {
-    stream.on("error", () => {/* resets by the client end the connection by themselves */});
+    stream.on("error", () => {/* resets by the client end the connection anyway */});
     if (this.#closing || !this.#makeRoom()) return void stream.destroy();
     const touch = (connection: HttpConnection) => {
       this.#connections.delete(stream);
@@ -212,7 +215,7 @@ export class HttpServer {
     this.#parser.emit("connection", stream);
   }
 
-  /** Closes the connection that has been waiting longest when there are as many as may be; false: all are at work. */
+  /** At the limit, closes the connection that has waited longest; false: all connections are at work. */
   #makeRoom(): boolean {
     if (this.#connections.size < this.#limits.connections) return true;
     const oldest = this.#connections.values().find(({ waits }) => waits);
@@ -223,7 +226,7 @@ export class HttpServer {
   }
 
   #received(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
-    for (const message of [request, response]) message.on("error", () => {/* the connection ends by itself */});
+    for (const message of [request, response]) message.on("error", () => {/* the connection ends anyway */});
     const connection = this.#connections.get(request.socket);
     if (connection === undefined || connection.pending >= this.#limits.pipelined) return void request.socket.destroy();
     connection.enqueue((signal) => this.#exchange({ request, response, awaitsContinue, connection, signal }));
@@ -237,21 +240,21 @@ export class HttpServer {
       await sendResponse(response, found, { isHead: request.method === "HEAD", close }, connection);
       if (close) connection.stream.end(() => connection.stream.destroy());
     } catch (error) {
-      // The client is gone, or this server is at fault; either way nothing more can be said on this connection.
+      // The client is gone, or this server is at fault. In both cases the connection cannot carry another message.
       const path = request.url?.slice(0, 200);
       if (!connection.stream.destroyed) this.#defect("a response could not be sent", { path, error });
       connection.stream.destroy();
     }
   }
 
-  /** @throws when the client goes away while its body is read */
+  /** @throws when the client goes away before the body has come */
   async #answer({ request, response, awaitsContinue, connection, signal }: HttpExchange): Promise<HttpResponse> {
     const head = requestHead(request, connection.peer);
     if ("status" in head) return head;
     const found = await this.#router.find(head).catch((error) => this.#failed(head, error));
     const refused = "status" in found ? found : await refusalOf(found.route, head);
     const max = "route" in found && refused === undefined ? found.route.maxBody ?? DEFAULT_MAX_BODY : 0;
-    // A client that asks first sends no body that is refused.
+    // A client that waits for `100 Continue` does not send a refused body.
     if (awaitsContinue && refused !== undefined) return refused;
     if (awaitsContinue && Number(request.headers["content-length"] ?? 0) > max) return tooLong(max);
     if (awaitsContinue) response.writeContinue();
@@ -266,7 +269,7 @@ export class HttpServer {
     }
   }
 
-  /** @throws when the client goes away, or its body is given up for those of others */
+  /** @throws when the client goes away, or when the body is given up in favour of other bodies */
   async #body(request: IncomingMessage, max: number, connection: HttpConnection): Promise<Uint8Array | undefined> {
     const held = this.#bodies.begin(() => connection.stream.destroy());
     try {
@@ -281,7 +284,7 @@ export class HttpServer {
     return textResponse(500, "internal error\n");
   }
 
-  /** Clients can ask again as often as they like, so not each of their requests is a line. */
+  /** Clients can repeat a request without limit, so that not every failure is a line. */
   #defect(message: string, fields: Readonly<Record<string, unknown>>): void {
     const unsaid = this.#defects.next();
     if (unsaid !== undefined) this.#log.error(message, { ...fields, ...unsaid });
@@ -292,7 +295,7 @@ function tooLong(max: number): HttpResponse {
   return textResponse(413, `body: expected at most ${max} bytes\n`);
 }
 
-/** Answers bytes that are no request with the reason, and closes. */
+/** Answers bytes that are not a request with the reason, and closes. */
 function refuseBytes(error: Error & { readonly code?: string }, stream: Duplex): void {
   if (!stream.writable || error.code === "ECONNRESET") return void stream.destroy();
   const [status, text] = error.code === "HPE_HEADER_OVERFLOW"

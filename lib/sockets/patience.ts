@@ -1,21 +1,23 @@
 /**
- * How long remote ends may take. A process that is held up, by long work of its own or by other work of the machine,
- * does not read bytes that come meanwhile; its timers are due before its sockets are looked at, so it would end clients
- * that have long sent the bytes that it waits for. Time in which the event loop does not turn therefore hardly counts,
- * and nobody is judged before the sockets were looked at again.
+ * Time limits of remote ends.
+ *
+ * A process may stall, by long work of its own or by other work of the machine. Bytes that arrive meanwhile stay
+ * unread. The timers of a stalled process fire before the sockets are read, so that clients would be cut off although
+ * the awaited bytes have arrived. Therefore the time of a stalled event loop hardly counts, and no client is judged
+ * before the sockets have been read again.
  *
  * @module
  */
 
-/** Where time comes from; tests have their own. */
+/** The source of time; tests have a source of their own. */
 export interface PatienceClock {
   /** Milliseconds, never going back. */
   monotonic(): number;
-  /** Calls back once after so many milliseconds; returns a function that ends the timer. */
+  /** Calls back once after `ms` milliseconds; returns a function that ends the timer. */
   after(ms: number, fire: () => void): () => void;
 }
 
-/** Looks at a deadline before it is due, and the shortest time between two of them in milliseconds. */
+/** The number of looks at a deadline before it is due, and the shortest time between two looks in milliseconds. */
 const LOOKS = 10, SHORTEST_LOOK = 10;
 
 const CLOCK: PatienceClock = {
@@ -26,7 +28,7 @@ const CLOCK: PatienceClock = {
   },
 };
 
-/** Time as remote ends are measured by it. {@linkcode RemoteTime.tick} must be called by a timer. */
+/** The clock for remote ends. A timer must call {@linkcode RemoteTime.tick}. */
 export class RemoteTime {
   readonly #clock: () => number;
   readonly #longest: number;
@@ -35,8 +37,8 @@ export class RemoteTime {
   #spared = false;
 
   /**
-   * @param longest milliseconds that count between two ticks; more is time in which the process was held up. Twice the
-   * intended time between ticks is a good choice. Default 2,000.
+   * @param longest most milliseconds that count between two ticks. Longer means a stalled process. Twice the intended
+   * time between ticks is a good choice. Default 2,000.
    * @param clock milliseconds, never going back
    */
   constructor(longest = 2000, clock: () => number = CLOCK.monotonic) {
@@ -53,8 +55,8 @@ export class RemoteTime {
   /**
    * The event loop has turned.
    *
-   * @returns whether remote ends may be judged. False when the process was held up since the last tick: bytes that they
-   * sent meanwhile are read before the next one. Never false twice in a row.
+   * @returns whether remote ends may be judged. False: the process has stalled since the last tick, and bytes of remote
+   * ends are read before the next tick. Never false twice in a row.
    */
   tick(): boolean {
     const now = this.#clock();
@@ -70,8 +72,8 @@ export class RemoteTime {
  * A deadline for a remote end, in {@linkcode RemoteTime}.
  *
  * @param ms milliseconds, above 0
- * @param late called once when they have passed
- * @returns a function that calls it off; harmless afterwards
+ * @param late called once when the time has passed
+ * @returns a function that cancels the deadline; harmless afterwards
  */
 export function remoteDeadline(ms: number, late: () => void, clock: PatienceClock = CLOCK): () => void {
   const between = Math.max(SHORTEST_LOOK, ms / LOOKS);

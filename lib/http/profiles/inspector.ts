@@ -1,5 +1,5 @@
 /**
- * V8's own profilers, by the inspector of this process.
+ * V8's own profilers, through the inspector of this process.
  *
  * Permissions: sys (inspector).
  *
@@ -7,11 +7,11 @@
  */
 import { Session } from "node:inspector";
 
-/** Calls of the inspector that make a profile: those before the wait, and the one that ends it. */
+/** Calls of the inspector for a profile: calls before the wait, and a call that ends the profile. */
 const CALLS = {
   cpu: { before: [["Profiler.enable"], ["Profiler.start"]], end: "Profiler.stop" },
   allocations: {
-    // Objects that are collected meanwhile count too: the question is which code allocates.
+    // Objects collected meanwhile count too: the question is which code allocates.
     before: [["HeapProfiler.startSampling", {
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
@@ -23,7 +23,7 @@ const CALLS = {
 /**
  * Profiles the process for a time.
  *
- * @param signal ends it early
+ * @param signal ends the profile early
  * @throws the signal's reason
  */
 export async function profileDuring<T>(kind: keyof typeof CALLS, seconds: number, signal: AbortSignal): Promise<T> {
@@ -35,7 +35,7 @@ export async function profileDuring<T>(kind: keyof typeof CALLS, seconds: number
     await pause(seconds * 1000, signal);
     return (await post(session, end)).profile as T;
   } finally {
-    // This ends the profile that the session has begun.
+    // Disconnecting also ends the session's profile.
     session.disconnect();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Profiles of V8 in the form that `go tool pprof` and its companions read: a message of `profile.proto`, packed with
- * gzip (https://github.com/google/pprof/blob/main/proto/README.md).
+ * Profiles of V8 in the form for `go tool pprof` and its companions: a message of `profile.proto`, packed with gzip
+ * (https://github.com/google/pprof/blob/main/proto/README.md).
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { Function, Line, Location, Profile, Sample, StringTable, ValueType } fro
 export interface CallFrame {
   readonly functionName: string;
   readonly url: string;
-  /** From 0; below that where it is unknown. */
+  /** Counted from 0; negative: unknown. */
   readonly lineNumber: number;
 }
 
@@ -25,7 +25,7 @@ export interface V8CpuProfile {
   /** Microseconds. */
   readonly startTime: number;
   readonly endTime: number;
-  /** Nodes, one for each sample. */
+  /** The node of each sample. */
   readonly samples: readonly number[];
   /** Microseconds since the sample before. */
   readonly timeDeltas: readonly number[];
@@ -38,23 +38,23 @@ export interface V8AllocationNode {
   readonly children: readonly V8AllocationNode[];
 }
 
-/** The allocations themselves. */
+/** The allocations, with the tree of their stacks. */
 export interface V8AllocationProfile {
   readonly head: V8AllocationNode;
   readonly samples: readonly { readonly size: number; readonly nodeId: number }[];
 }
 
-/** A stack: a function and those that called it. */
+/** A stack: a function and the calling functions. */
 interface StackNode {
   readonly id: number;
   readonly callFrame: CallFrame;
   readonly parent: StackNode | undefined;
 }
 
-/** Time that V8 gives to no function of a program: it waited. */
+/** The function of samples in which the program waited. */
 const IDLE = "(idle)";
 
-/** CPU time by stack: samples, and nanoseconds. Time in which the program waited is left out, as Go does. */
+/** CPU time by stack: samples, and nanoseconds. As in Go, waiting time is left out. */
 export function cpuPprof({ nodes, samples, timeDeltas, startTime, endTime }: V8CpuProfile): Uint8Array {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -75,7 +75,7 @@ export function cpuPprof({ nodes, samples, timeDeltas, startTime, endTime }: V8C
   return writer.end({ durationNanos: Math.round((endTime - startTime) * 1000) });
 }
 
-/** Allocations by stack: how many, and their bytes. */
+/** Allocations by stack: number and bytes. */
 export function allocationPprof({ head, samples }: V8AllocationProfile): Uint8Array {
   const stacks = new Map<number, StackNode>();
   const rest: [V8AllocationNode, StackNode | undefined][] = [[head, undefined]];
@@ -100,7 +100,7 @@ type Value = readonly [type: string, unit: string];
 class PprofWriter {
   readonly #strings = new StringTable();
   readonly #types: readonly [Value, Value];
-  /** Of each function the one place where it begins; both have one number. */
+  /** Each function with a single place, the start of the function. Function and place have the same number. */
   readonly #places = new Map<string, { readonly function: Function; readonly location: Location }>();
   readonly #samples = new Map<number, Sample>();
 
@@ -117,11 +117,11 @@ class PprofWriter {
     sample.value = [Number(sample.value[0]) + first, Number(sample.value[1]) + second];
   }
 
-  /** The function first, then those that called it. */
+  /** The function first, then the calling functions. */
   #path(stack: StackNode): number[] {
     const path: number[] = [];
     for (let at: StackNode | undefined = stack; at !== undefined; at = at.parent) {
-      // The root is no function.
+      // The root is not a function.
       if (at.parent !== undefined || stack === at) path.push(Number(this.#location(at.callFrame).id));
     }
     return path;

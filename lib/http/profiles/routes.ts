@@ -1,7 +1,10 @@
 /**
- * Profiles of a program under `/debug/pprof/`: in pprof's form, so that `go tool pprof http://host/debug/pprof/profile`
- * works, and in V8's own (`form=v8`), which Chrome's developer tools, VS Code and speedscope read. Profiles that Go's
- * pages of these names have and V8 lacks are answered with 501 and the reason.
+ * Profiles of a program under `/debug/pprof/`, in two forms:
+ *
+ * - pprof's form, the default: `go tool pprof http://host/debug/pprof/profile` reads it.
+ * - V8's own form (`form=v8`), for Chrome's developer tools, VS Code and speedscope.
+ *
+ * Go's further profiles, without a counterpart in V8, are answered with 501 and the reason.
  *
  * Permissions: sys (inspector).
  *
@@ -13,7 +16,7 @@ import type { Guard, Route } from "../route.ts";
 import { allocationPprof, cpuPprof, type V8AllocationProfile, type V8CpuProfile } from "./pprof.ts";
 import { profileDuring } from "./inspector.ts";
 
-/** Seconds of a profile: those of Go's page by default. */
+/** Seconds of a profile. The default is Go's. */
 const SECONDS = { default: 30, longest: 300 };
 
 const INDEX = `profile?seconds=30  CPU, for go tool pprof; with form=v8 for Chrome's developer tools (.cpuprofile)
@@ -23,7 +26,7 @@ heap                all objects, with their references, for Chrome's developer t
 cmdline             the command line
 `;
 
-/** Pages of Go that have no counterpart, with the reason. */
+/** Go's pages without a counterpart, with the reason. */
 const ABSENT: Readonly<Record<string, string>> = {
   goroutine: "JavaScript has no goroutines",
   threadcreate: "V8 keeps no record of the threads that it makes",
@@ -43,7 +46,7 @@ interface ProfileRequest {
  * The pages. One profile is made at a time; another request is answered with 409.
  *
  * @param name of the program, in the names of files
- * @param guards Decide which clients may see them.
+ * @param guards Decide which clients may see the pages.
  */
 export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
   let isBusy = false;
@@ -57,7 +60,9 @@ export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
       isBusy = false;
     }
   };
-  /** A snapshot is as large as the heap, and there until the client has read all of it or goes away. */
+  /**
+   * A snapshot is as large as the heap, and stays in memory until the client has read the whole snapshot or goes away.
+   */
   async function* snapshot(): AsyncGenerator<Uint8Array> {
     if (isBusy) throw new Error("another profile has begun since");
     isBusy = true;
@@ -103,7 +108,7 @@ function heapResponse(name: string, parts: AsyncIterable<Uint8Array>): HttpRespo
   return { ...file("", "application/json", `${name}.heapsnapshot`), parts };
 }
 
-/** All that is wrong with a query, one line each. */
+/** The parameters of a query, or a refusal with one line for each mistake. */
 function readQuery({ query }: HttpRequest): ProfileRequest | { readonly refused: HttpResponse } {
   const seconds = query.has("seconds") ? Number(query.get("seconds")) : SECONDS.default;
   const form = query.get("form") ?? "pprof";

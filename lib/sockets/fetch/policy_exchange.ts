@@ -1,7 +1,7 @@
 /**
- * HTTPS requests that keep to a policy of TLS, which `fetch` cannot be given (`COMPLIANCE_POLICY`).
+ * HTTPS requests under a TLS policy (`COMPLIANCE_POLICY`). `fetch` cannot be given such a policy.
  *
- * Permissions: net (the address asked), read (the machine's authorities).
+ * Permissions: net (the requested address), read (the machine's authorities).
  *
  * @module
  */
@@ -16,22 +16,22 @@ import { systemRoots } from "./system_roots.ts";
 /** A way to ask a server, as `fetch` does. */
 export type PolicyExchange = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The servers that are trusted. */
+/** The servers to trust. */
 export interface ExchangeTrust {
-  /** Authorities of servers beside those of the machine, as PEM. */
+  /** Further authorities of servers beside the machine's, as PEM. */
   readonly further?: string;
-  /** Certificates are not checked. Default: they are. */
+  /** Skips the check of certificates. Default: certificates are checked. */
   readonly unchecked?: boolean;
 }
 
-/** How other servers are asked under `COMPLIANCE_POLICY`: as the policy says; where there is none, by `fetch`. */
+/** The way to ask other servers under `COMPLIANCE_POLICY`; without a policy: `fetch`. */
 export function compliantExchange(compliance: "" | "fips-140-2"): PolicyExchange {
   return compliance === "" ? fetch : policyExchange(FIPS_TLS_POLICY);
 }
 
 /**
- * A way to ask servers, as `fetch` does, without redirects. Nothing is sent over a connection that the policy does not
- * allow; addresses without TLS are asked as they are.
+ * A way to ask servers, as `fetch` does, but without redirects. Nothing is sent over a connection that the policy
+ * forbids. Addresses without TLS are asked by `fetch`.
  */
 export function policyExchange(policy: TlsPolicy, trust: ExchangeTrust = {}): PolicyExchange {
   return async (text, init) => {
@@ -57,17 +57,17 @@ async function trustOf({ further, unchecked = false }: ExchangeTrust): Promise<C
   return { ca: machine === "" ? [further] : [machine, further] };
 }
 
-/** As `node:tls` has it. */
+/** Trust in the form of `node:tls`. */
 export interface CheckedTrust {
   readonly ca: string | string[];
   readonly rejectUnauthorized?: boolean;
 }
 
 /**
- * A connection that the policy allows.
+ * Connects under the policy.
  *
- * @param to `name` is the name that the server's certificate must have
- * @throws Error when there is none, or the policy does not allow the version or suite that the server chose
+ * @param to `name` is the expected name in the server's certificate
+ * @throws Error without a connection, or when the server chose a version or suite that the policy forbids
  */
 export function connectUnder(
   policy: TlsPolicy,
@@ -78,7 +78,7 @@ export function connectUnder(
   const { promise, resolve, reject } = Promise.withResolvers<tls.TLSSocket>();
   const socket = tls.connect({
     ...{ host, port, minVersion: policy.minVersion, maxVersion: policy.maxVersion },
-    // An address is no server name.
+    // An address is not a server name.
     ...(isIP(name) === 0 ? { servername: name } : {}),
     checkServerIdentity: (_name, certificate) => tls.checkServerIdentity(name, certificate),
     ...trust,

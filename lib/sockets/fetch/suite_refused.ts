@@ -1,12 +1,12 @@
 /**
- * Cipher suites of connections that we make: the runtime cannot be kept from agreeing on one (docs/decisions/0025).
+ * Cipher suites of outgoing connections. The runtime cannot be told which suites to accept (docs/decisions/0025).
  *
  * @module
  */
 import type { TLSSocket } from "node:tls";
 import type { TlsPolicy } from "../listen/tls_policy.ts";
 
-/** Why a connection is not taken; undefined: its suite is allowed. */
+/** The reason against a connection; undefined: the cipher suite is allowed. */
 export function suiteRefused({ cipherSuites }: TlsPolicy, socket: TLSSocket): string | undefined {
   if (cipherSuites === undefined) return undefined;
   const suite = socket.getCipher().standardName;

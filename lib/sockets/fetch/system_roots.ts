@@ -1,6 +1,6 @@
 /**
- * The authorities that this machine trusts, from the file where its system keeps them. (The runtime's own list takes a
- * permission, and has none that were added to the machine.)
+ * The authorities that this machine trusts, from the system's own file. (The runtime's list takes a permission, and
+ * lacks authorities that were added to the machine.)
  *
  * Permissions: read (the files).
  *
@@ -8,7 +8,7 @@
  */
 import { readRegularText } from "../../kernel/files/regular.ts";
 
-/** Where systems keep them: Debian, Fedora, SUSE, Alpine. */
+/** The file in each system: Debian, Fedora, SUSE, Alpine. */
 const FILES = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -20,8 +20,8 @@ const FILES = [
 /**
  * The authorities as PEM, read anew each time.
  *
- * @param named file that is read instead, the variable `SSL_CERT_FILE`; empty: none
- * @throws Error naming the files when none is there
+ * @param named path of another file, from the variable `SSL_CERT_FILE`; empty: none
+ * @throws Error with the paths when no file is there
  */
 export async function systemRoots(named: string): Promise<string> {
   const paths = named === "" ? FILES : [named];

@@ -1,6 +1,6 @@
 /**
- * The certificates of a TLS listener, checked before they are used: `node:tls` on Deno 2.8.3 takes texts that are no
- * certificates, and a key that belongs to another certificate, without a word, and then fails each handshake.
+ * The certificates of a TLS listener, checked before use. `node:tls` on Deno 2.8.3 accepts texts that are not
+ * certificates, and keys of other certificates, without an error. Every handshake then fails.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { certificateTexts } from "../../pki/pem.ts";
 
 /** The certificates of a TLS listener, as PEM texts. */
 export interface TlsCertificates {
-  /** The server's own certificate, followed by its intermediate authorities. */
+  /** The server's own certificate, followed by the intermediate authorities. */
   readonly certificate: string;
   readonly privateKey: string;
   /** Authorities of client certificates, one or more; undefined: clients are not asked for a certificate. */
@@ -18,10 +18,10 @@ export interface TlsCertificates {
 }
 
 /**
- * Checks that the texts are certificates and that the key belongs to the first one.
+ * Checks that the texts are certificates, and that the key belongs to the first certificate.
  *
  * @returns the authorities of clients
- * @throws TypeError that names the text that cannot be used, and why; PkiError for an authority that cannot be read
+ * @throws TypeError that names the unusable text and the reason; PkiError for an unreadable authority
  */
 export function checkCertificates(certificates: TlsCertificates): Certificate[] {
   const own = parseCertificates("certificate", certificates.certificate);

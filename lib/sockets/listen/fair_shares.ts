@@ -1,17 +1,17 @@
 /**
- * Items in groups, of which the largest is known at any time in constant time.
+ * Items in groups. The largest group is found in constant time.
  *
  * @module
  */
 
-/** Items, each in one group; those of a group in the order in which they came. */
+/** Items, each in one group. Items of a group are in the order of arrival. */
 export class FairShares<T> {
   readonly #groups = new Map<string, Set<T>>();
-  /** Groups by their size. */
+  /** Groups by size. */
   readonly #bySize = new Map<number, Set<string>>();
   #largest = 0;
 
-  /** Adds an item, the newest of its group. */
+  /** Adds an item, the newest of the group. */
   add(group: string, item: T): void {
     let items = this.#groups.get(group);
     if (items === undefined) this.#groups.set(group, items = new Set());
@@ -20,7 +20,7 @@ export class FairShares<T> {
     this.#moved(group, before, items.size);
   }
 
-  /** Takes an item out; nothing happens when it is not there. */
+  /** Takes an item out, if it is there. */
   delete(group: string, item: T): void {
     const items = this.#groups.get(group);
     if (items === undefined || !items.delete(item)) return;
@@ -35,7 +35,7 @@ export class FairShares<T> {
     return item;
   }
 
-  /** A group has one item more or less. */
+  /** The size of a group has changed by one. */
   #moved(group: string, before: number, now: number): void {
     const left = this.#bySize.get(before);
     left?.delete(group);

@@ -1,9 +1,9 @@
 /**
- * TLS handshakes in progress: each takes a place of its server, and has a limit of time. The limit of `node:tls` is one of
- * silence, so that a client that sends a byte now and then is never at its end.
+ * TLS handshakes in progress. Each takes a place of the server and has a time limit. `node:tls` limits only silence, so
+ * that a client that sends a byte now and then would never reach the limit.
  *
- * When no place is free, the oldest handshake of the address that has most of them gives its place to the new one: an
- * honest handshake takes milliseconds, and many clients of one address cost each other places, and no other address.
+ * When no place is free, the address with the most handshakes loses the oldest handshake to the new one. An honest
+ * handshake takes milliseconds. Many clients of one address cost each other places, but no other address.
  *
  * @module
  */
@@ -15,38 +15,37 @@ import type { ConnectionPlaces } from "./places.ts";
 
 /** Callbacks for handshakes; each is called with the client's address. */
 export interface HandshakeEvents {
-  /** It was not done in time. */
+  /** The handshake took too long. */
   late(address: string): void;
-  /** There was no place for it, or another one got its place. */
+  /** The handshake had no place, or lost the place to another handshake. */
   refused(address: string): void;
 }
 
-/** One handshake in progress. */
 interface Handshake {
   readonly socket: Socket;
   readonly group: string;
   readonly address: string;
-  /** Ends its limit of time. */
+  /** Cancels the time limit. */
   readonly inTime: () => void;
 }
 
 /** The handshakes of one listener. */
 export class Handshakes {
   readonly #running = new Map<string, Handshake>();
-  /** Their keys by the group of the client's address. */
+  /** The keys of running handshakes by the group of the client's address. */
   readonly #shares = new FairShares<string>();
   readonly #timeout: number;
   readonly #places: ConnectionPlaces | undefined;
   readonly #events: HandshakeEvents;
 
-  /** @param timeout milliseconds in which a handshake must be done */
+  /** @param timeout longest time of a handshake, in milliseconds */
   constructor(timeout: number, places: ConnectionPlaces | undefined, events: HandshakeEvents) {
     this.#timeout = timeout;
     this.#places = places;
     this.#events = events;
   }
 
-  /** A connection has come. When there is no place for it its socket is destroyed. */
+  /** A connection has come. Without a free place the socket is destroyed. */
   begin(socket: Socket): void {
     const key = keyOf(socket);
     if (key === undefined) return void socket.destroy();
@@ -66,7 +65,7 @@ export class Handshakes {
     socket.once("close", () => this.#end(key));
   }
 
-  /** The handshake of a connection is done, or has failed; gives its place back. */
+  /** The handshake of a connection is done, or has failed. The place is free again. */
   end(socket: Socket): void {
     const key = keyOf(socket);
     if (key !== undefined) this.#end(key);
@@ -77,7 +76,7 @@ export class Handshakes {
     for (const key of [...this.#running.keys()]) this.#breakOff(key);
   }
 
-  /** Takes a place, if need be that of another handshake. */
+  /** Takes a place, if necessary from another handshake. */
   #takePlace(): boolean {
     if (this.#places === undefined || this.#places.take()) return true;
     const loser = this.#shares.oldestOfLargest;
@@ -103,7 +102,10 @@ export class Handshakes {
   }
 }
 
-/** Names a connection among those that are open, whichever of its sockets is asked. Undefined: it is closed already. */
+/**
+ * The name of an open connection, the same for each of the connection's sockets. Undefined: the connection is already
+ * closed.
+ */
 function keyOf({ remoteAddress, remotePort, localAddress }: Socket): string | undefined {
   return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort} ${localAddress}`;
 }

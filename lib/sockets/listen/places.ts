@@ -1,12 +1,12 @@
 /**
- * Connections that a server has open at once, those in the midst of a handshake included: each takes a place.
+ * The limit of a server's open connections. Each connection takes a place, also during the handshake.
  *
  * @module
  */
 
-/** Places for connections. Listeners of one server may share them. */
+/** Places for connections. Listeners of one server may share the places. */
 export class ConnectionPlaces {
-  /** Places that are taken. */
+  /** Number of taken places. */
   taken = 0;
 
   /** @param limit places in all; default 10,000 */

@@ -6,15 +6,15 @@
 import type { Socket } from "node:net";
 import { remoteDeadline } from "../patience.ts";
 
-/** Every HTTP/2 connection begins with these bytes (RFC 9113, section 3.4); no HTTP/1 request does. */
+/** Every HTTP/2 connection begins with these bytes (RFC 9113, section 3.4). An HTTP/1 request never does. */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0");
 
 /**
- * Splits connections by their first bytes.
+ * Splits connections by the first bytes.
  *
- * @param grpc takes connections that begin with the HTTP/2 preface
+ * @param grpc takes connections with the HTTP/2 preface
  * @param http1 takes all others
- * @param timeout milliseconds a connection may stay silent; default 10,000
+ * @param timeout longest silence of a connection, in milliseconds; default 10,000
  */
 export function byPreface(
   grpc: (socket: Socket) => void,
@@ -44,7 +44,7 @@ export function byPreface(
       socket.unshift(seen);
       if (matches) return grpc(socket);
       http1(socket);
-      // node:http listens for data, which does not start a socket that was paused by hand.
+      // `node:http` listens for data. That does not start a socket after an explicit pause.
       socket.resume();
     };
     socket.on("data", look);

@@ -8,7 +8,7 @@
 import net, { type Socket } from "node:net";
 import { forgetWhenClosed } from "../transport/discard.ts";
 
-/** A parsed listen address; without host it is all addresses, IPv4 and IPv6. */
+/** A parsed listen address; without a host: all addresses, IPv4 and IPv6. */
 export interface ListenAddress {
   readonly host?: string;
   readonly port: number;
@@ -16,9 +16,9 @@ export interface ListenAddress {
 
 /** A listening TCP socket. */
 export interface Listener {
-  /** The port in use (of interest when 0 was asked for). */
+  /** The port in use, of interest after a request for port 0. */
   readonly port: number;
-  /** Stops taking connections; those that were taken live on. */
+  /** Stops taking connections. Open connections live on. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function startListening(server: net.Server, { host, port }: ListenAddress
     server.once("error", reject);
     server.listen({ port, ...(host === undefined ? {} : { host }), backlog: 4096 }, () => {
       server.removeListener("error", reject);
-      server.on("error", () => {/* a failed accept harms only that connection */});
+      server.on("error", () => {/* a failed accept harms only a single connection */});
       resolve({
         port: (server.address() as net.AddressInfo).port,
         close: () => new Promise((done) => server.close(() => done())),

@@ -1,7 +1,7 @@
 /**
- * TLS listeners: certificates can be replaced while the server runs, and client certificates are asked for but not
- * required. Each connection carries the proof of its client ({@linkcode TlsState}); the services decide about requests
- * without a certificate.
+ * TLS listeners. Certificates can be replaced while the server runs. Client certificates are requested but not
+ * required: each connection carries the proof of the client ({@linkcode TlsState}), and the services decide about
+ * requests without a certificate.
  *
  * Permissions: net (the listen address).
  *
@@ -20,32 +20,32 @@ import { DEFAULT_TLS_POLICY, type TlsPolicy } from "./tls_policy.ts";
 
 /** How a TLS listener behaves. */
 export interface TlsListenOptions {
-  /** Protocols offered by ALPN, the preferred one first. Default: `h2` alone. */
+  /** Protocols offered by ALPN, the preferred protocol first. Default: `h2` alone. */
   readonly protocols?: readonly string[];
   /** Versions and cipher suites. Default {@linkcode DEFAULT_TLS_POLICY}. */
   readonly policy?: TlsPolicy;
-  /** Milliseconds in which the handshake must be done. Default 10,000. */
+  /** Longest time of a handshake, in milliseconds. Default 10,000. */
   readonly handshakeTimeout?: number;
-  /** Places of the server, of which handshakes in progress take one each. Default: they are not counted. */
+  /** Places of the server. Each handshake in progress takes a place. Default: handshakes are not counted. */
   readonly places?: ConnectionPlaces;
-  /** Called with the address of a client for which there was no place, or whose place another one got. */
+  /** Called with a client's address when no place was free, or when another handshake got the place. */
   readonly onRefused?: (address: string) => void;
   /** Called with the reason when a handshake fails, and the client's address. */
   readonly onHandshakeError?: (error: Error, address: string) => void;
 }
 
-/** A TLS listener whose certificates can be replaced. */
+/** A TLS listener with replaceable certificates. */
 export interface TlsListener extends Listener {
   /**
-   * Replaces the certificates for handshakes from now on; connections that are open keep theirs.
+   * Replaces the certificates for later handshakes. Open connections are not affected.
    *
-   * @throws TypeError when they cannot be used; those in force stay
+   * @throws TypeError when the certificates cannot be used; the earlier certificates stay in force
    */
   replace(certificates: TlsCertificates): void;
 }
 
 /**
- * Listens for TLS and hands each connection to `accept` when its handshake is done.
+ * Listens for TLS, and hands each connection to `accept` after the handshake.
  *
  * @throws TypeError when the certificates cannot be used, Error when the address cannot be used
  */
@@ -66,11 +66,11 @@ export async function listenTls(
   });
   const server = tls.createServer({
     ...secureContext(certificates, policy),
-    // Whether clients are asked is fixed when the server is made, so they are always asked.
+    // Clients are always asked for a certificate: this choice is fixed when the server is made.
     requestCert: true,
     rejectUnauthorized: false,
     ALPNProtocols: [...options.protocols ?? ["h2"]],
-    // Later than our own, which is one of time and not of silence.
+    // The runtime's limit on silence. Our own time limit (`Handshakes`) is shorter, and comes first.
     handshakeTimeout: 2 * timeout,
   }, (socket: TLSSocket) => {
     handshakes.end(socket);
@@ -112,10 +112,11 @@ function secureContext(certificates: TlsCertificates, policy: TlsPolicy): tls.Se
 }
 
 /**
- * Reads the state of a handshake from a socket that is still open; a closed one has forgotten it.
+ * Reads the result of a handshake from an open socket; a closed socket has lost the result.
  *
- * The certificates of a resumed session are verified again with their signatures: Deno 2.8.3 resumes sessions that began
- * when other authorities were trusted, even those of another listener of the same process, and calls them authorized.
+ * The certificates of a resumed session are verified again, with their signatures. Deno 2.8.3 resumes sessions from a
+ * time when other authorities were trusted, and even sessions with another listener of the same process, and calls both
+ * authorized.
  *
  * @param authorities of client certificates, now
  */

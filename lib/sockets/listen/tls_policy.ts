@@ -1,9 +1,9 @@
 /**
- * The versions and cipher suites of TLS that a server accepts.
+ * The TLS versions and cipher suites that a server accepts.
  *
- * Deno 2.8.3 limits a listener to versions, and to no suites (it takes `ciphers`, and does nothing with them): it picks
- * the first suite of the client's list that it has. So a connection of a suite that is not wanted ends after its
- * handshake, and versions of which no suite is wanted are not offered (docs/decisions/0025).
+ * Deno 2.8.3 can limit a listener's versions, but not the suites (`ciphers` is accepted and has no effect): it picks
+ * the first known suite of the client's list. So a connection with an unwanted suite ends after the handshake, and
+ * versions without a wanted suite are not offered (docs/decisions/0025).
  *
  * @module
  */
@@ -14,11 +14,11 @@ export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 export interface TlsPolicy {
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
-  /** Names of the registry of TLS, e.g. `TLS_AES_128_GCM_SHA256`; undefined: those of the runtime. */
+  /** Names from the TLS registry, e.g. `TLS_AES_128_GCM_SHA256`; undefined: the suites of the runtime. */
   readonly cipherSuites?: ReadonlySet<string>;
 }
 
-/** The suites that the runtime has, by version. */
+/** The suites of the runtime, by version. */
 export const RUNTIME_SUITES: Readonly<Record<TlsVersion, readonly string[]>> = {
   "TLSv1.2": [
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
@@ -42,9 +42,9 @@ export const FIPS_TLS_POLICY: TlsPolicy = {
 };
 
 /**
- * The policy that has these suites and no others; none: the default one.
+ * The policy with exactly the named suites. Without names: the default policy.
  *
- * @throws TypeError when the runtime has none of them
+ * @throws TypeError when the runtime has none of the suites
  */
 export function policyOfSuites(names: readonly string[]): TlsPolicy {
   if (names.length === 0) return DEFAULT_TLS_POLICY;
@@ -59,7 +59,7 @@ export function policyOfSuites(names: readonly string[]): TlsPolicy {
   return { minVersion, maxVersion, cipherSuites: new Set(names) };
 }
 
-/** Those of the names that the runtime does not have. */
+/** The names of suites that the runtime lacks. */
 export function suitesNotThere(names: readonly string[]): string[] {
   const all = new Set(Object.values(RUNTIME_SUITES).flat());
   return names.filter((name) => !all.has(name));

@@ -12,7 +12,7 @@ import { UnixTransport } from "../transport/unix.ts";
 export interface UnixListener {
   /** The socket file. */
   readonly path: string;
-  /** Stops taking connections and removes the socket file; connections that were taken live on. */
+  /** Stops taking connections and removes the socket file. Open connections live on. */
   close(): Promise<void>;
 }
 
@@ -20,19 +20,19 @@ export interface UnixListener {
 export interface UnixListenOptions {
   /** Permission bits of the socket file. Default 0o660: processes of the same user and group may connect. */
   readonly mode?: number;
-  /** Takes the path over from a process that still listens there. Default false: that is an error. */
+  /** Takes the path over from a process that still listens there. Default false: an error. */
   readonly takeOver?: boolean;
 }
 
 /**
- * Listens on a Unix socket and hands each connection to `accept`. A socket file without a listener (its
- * server was killed) is replaced; the folder is made when it is missing.
+ * Listens on a Unix socket, and hands each connection to `accept`. A socket file without a listener (after a killed
+ * server) is replaced. A missing folder is made.
  *
- * The socket is made beside its path and moved there, so that it is never without its permission bits, a take-over leaves
- * no moment without a server, and this listener's end does not remove the file of the one that took over (the runtime
- * removes the path that a listener was made with).
+ * The socket is made beside the path and then moved. So the socket file always has the right permission bits, and a
+ * take-over leaves no moment without a server. At the end, this listener does not remove the file of a successor: the
+ * runtime removes only the path under which a listener was made.
  *
- * @throws Deno.errors.AddrInUse when another process listens there, or the path is a file that is no socket
+ * @throws Deno.errors.AddrInUse when another process listens there, or the path is a file that is not a socket
  */
 export async function listenUnix(
   path: string,
@@ -66,7 +66,7 @@ async function acceptAll(listener: Deno.UnixListener, path: string, accept: (tra
       connection = await listener.accept();
     } catch (error) {
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
-      // Out of descriptors, for example: it harms that connection, and passes.
+      // For example without free descriptors. The error harms one connection and passes.
       await new Promise((resolve) => setTimeout(resolve, 100));
       continue;
     }
@@ -74,7 +74,7 @@ async function acceptAll(listener: Deno.UnixListener, path: string, accept: (tra
   }
 }
 
-/** @throws Deno.errors.AddrInUse when the path is not to be had */
+/** @throws Deno.errors.AddrInUse when the path is taken */
 async function checkFree(path: string, takeOver: boolean): Promise<void> {
   const info = await Deno.lstat(path).catch(() => undefined);
   if (info === undefined) return;

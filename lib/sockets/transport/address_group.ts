@@ -1,12 +1,12 @@
 /**
- * The group of clients that an address belongs to, so that no group uses up limits that are for all.
+ * Groups clients by address, so that no group uses up limits that all clients share.
  *
  * @module
  */
 
 /**
- * The group among which a client without an identity is served: its address; of IPv6 the network of 64 bits, because each
- * host may take any address in it.
+ * The group of a client without an identity: the address; for IPv6 the network of 64 bits, because a host may take any
+ * address there.
  *
  * @param address `address:port`, or the path of a Unix socket
  */

@@ -1,22 +1,22 @@
 /**
- * Gets rid of sockets of `node:net` for good.
+ * Frees sockets of `node:net` for good.
  *
- * Deno 2.8.3 never frees the native handle of a closed socket, and the handle refers to its socket: 1 to 2 kB for
- * each connection that ever was, with all that hangs on the socket. Without that reference 75 bytes stay. The tests
- * "closed connections leave nothing behind" and "streams opened and cut in every way leave nothing behind" show when this
- * is no longer needed.
+ * Deno 2.8.3 never frees the native handle of a closed socket, and the handle refers to the socket: 1 to 2 kB for each
+ * connection ever made, and everything that hangs on the socket. Without the reference 75 bytes stay. The tests "closed
+ * connections leave nothing behind" and "streams opened and cut in every way leave nothing behind" show when this
+ * module is no longer needed.
  *
  * @module
  */
 import type { Socket } from "node:net";
 
-/** Has the runtime let go of a socket when it has closed. */
+/** Makes the runtime let go of a socket at its close. */
 export function forgetWhenClosed(socket: Socket): void {
   const handle = handleOf(socket);
   if (handle !== undefined) socket.once("close", () => releaseOwner(handle));
 }
 
-/** Destroys a socket, takes everything off it, and has the runtime let go of it. */
+/** Destroys a socket, takes everything off it, and makes the runtime let go of the socket. */
 export function discard(socket: Socket): void {
   const handle = handleOf(socket);
   socket.removeAllListeners();
@@ -24,7 +24,7 @@ export function discard(socket: Socket): void {
   socket.once("close", forgetErrors);
   if (handle !== undefined) socket.once("close", () => releaseOwner(handle));
   socket.destroy();
-  // It may have been closed before.
+  // The socket may have been closed before.
   forgetErrors.call(socket);
 }
 
@@ -35,20 +35,20 @@ function handleOf(socket: Socket): object | undefined {
   return (socket as { _handle?: object | null })._handle ?? undefined;
 }
 
-/** Takes the reference to the socket off its handle. */
+/** Removes the handle's reference to the socket. */
 function releaseOwner(handle: object): void {
   for (const key of Object.getOwnPropertySymbols(handle)) {
     if (key.description === "ownerSymbol") Reflect.set(handle, key, undefined);
   }
 }
 
-/** The states of a stream; `errored` is documented, its place is not. */
+/** The internal states of a stream. The property `errored` is documented, but not these objects. */
 interface States {
   _readableState?: { errored?: unknown };
   _writableState?: { errored?: unknown };
 }
 
-/** Takes the place of real errors: null would only hide them. */
+/** Replaces real errors: null would only hide them. */
 const DISCARDED = new Error("discarded");
 
 function forgetErrors(this: Socket): void {

@@ -1,5 +1,5 @@
 /**
- * The remote end of a connection: its address, and the facts that TLS proved about it.
+ * The remote end of a connection: the address, and the facts proven by TLS.
  *
  * @module
  */
@@ -12,19 +12,19 @@ export interface Peer {
   readonly tls?: TlsState;
 }
 
-/** The result of a TLS handshake, and whether the client proved its identity. */
+/** The result of a TLS handshake, with the client's identity if proven. */
 export interface TlsState {
   /** `TLSv1.2` or `TLSv1.3`. */
   readonly protocol: string;
   /** Name of the cipher suite, e.g. `TLS_AES_256_GCM_SHA384`. */
   readonly cipher: string;
-  /** The server name that the client asked for (SNI). */
+  /** The server name requested by the client (SNI). */
   readonly serverName?: string;
   /** Whether the client's certificate leads to a trusted authority and is valid now. */
   readonly verified: boolean;
   /**
-   * Why the client is not verified: `no certificate`, a code of OpenSSL such as `UNABLE_TO_VERIFY_LEAF_SIGNATURE`, or a
-   * sentence on a resumed session. Undefined when it is verified.
+   * The reason for an unverified client: `no certificate`, a code of OpenSSL such as `UNABLE_TO_VERIFY_LEAF_SIGNATURE`,
+   * or a sentence on a resumed session. Undefined: the client is verified.
    */
   readonly unverifiedReason?: string;
   /**

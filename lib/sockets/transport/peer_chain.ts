@@ -1,9 +1,9 @@
 /**
  * The chain of a TLS peer, judged again by the rules of certificates.
  *
- * The runtime's TLS (Deno 2.8.3: webpki) verifies signatures, dates and names, and passes over the rest: it takes what an
- * authority without the right to sign certificates has signed, and the certificate of a key that is for encipherment alone.
- * OpenSSL and the proxies refuse both, so this does, too.
+ * The runtime's TLS (Deno 2.8.3: webpki) verifies signatures, dates and names only. It accepts certificates signed by
+ * an authority without the right to sign, and certificates whose key is for encipherment alone. OpenSSL and the proxies
+ * refuse both, and so does this module.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { Purpose } from "../../pki/chain_rules.ts";
 import { pemKind, readPem } from "../../pki/pem.ts";
 import { PkiError } from "../../pki/pki_error.ts";
 
-/** Signatures that are tried at most for one peer, who chose the certificates: 5 to 20 ms of this thread. */
+/** Most signatures to try for a peer. The peer chose the certificates; trying takes 5 to 20 ms of this thread. */
 const MOST_SIGNATURES = 10;
 
 /** How a chain is judged. */
@@ -27,7 +27,7 @@ export interface PeerChainOptions {
   readonly now: number;
 }
 
-/** The certificates that the other side of an open connection has shown, in its order; a root may stand at the end. */
+/** The certificates shown by the other side of an open connection, in the order shown; the last may be a root. */
 export function presentedChain(socket: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = [];
   const seen = new Set<string>();
@@ -50,7 +50,7 @@ export function judgePeerChain(presented: readonly Uint8Array[], options: PeerCh
   return verifyChain(leaf, { ...options, intermediates, signatures: MOST_SIGNATURES });
 }
 
-/** The certificates of a text of roots that can be read: another one is in nobody's chain. */
+/** The readable certificates in a text of roots. An unreadable certificate cannot be in any chain. */
 export function readableRoots(pem: string): Certificate[] {
   const blocks = readPem(pem, "roots").filter(({ label }) => pemKind(label) === "certificate");
   return blocks.map(({ der }) => readOr(der)).filter(isRead);

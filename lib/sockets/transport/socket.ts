@@ -8,12 +8,12 @@ import { discard } from "./discard.ts";
 import type { Peer, TlsState } from "./peer.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
-/** A connected socket. Bytes that were read from it before must have been unshifted. */
+/** A connected socket. Bytes that were read before must have been unshifted. */
 export class SocketTransport implements Transport {
   readonly peer: Peer;
   readonly #socket: Socket;
 
-  /** @param tls the facts that the handshake proved, on a TLS socket */
+  /** @param tls the facts proven by the handshake, on a TLS socket */
   constructor(socket: Socket, tls?: TlsState) {
     this.#socket = socket;
     const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;

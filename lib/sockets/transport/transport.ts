@@ -20,21 +20,21 @@ export interface Transport {
   readonly bytesRead: number;
   /** Bytes handed to {@linkcode Transport.write} so far. */
   readonly bytesWritten: number;
-  /** It can neither send nor receive any more. */
+  /** Whether the transport can no longer send or receive. */
   readonly destroyed: boolean;
   /** Begins to read; called once. */
   start(receiver: TransportReceiver): void;
-  /** Stops reading until {@linkcode Transport.resume}; a few bytes that were read already may still arrive. */
+  /** Stops reading until {@linkcode Transport.resume}. Bytes that were already read may still arrive. */
   pause(): void;
   /** Reads again. */
   resume(): void;
   /**
-   * Sends bytes, which must not change meanwhile.
+   * Sends bytes. The bytes must not change meanwhile.
    *
-   * @param done called when the kernel has taken them, or with an error when it never will
+   * @param done called when the kernel has taken the bytes, or with an error when it never will
    */
   write(bytes: Uint8Array, done: (error?: Error | null) => void): void;
-  /** Sends the written bytes, then ends this direction of the connection. */
+  /** Sends the written bytes, then ends the sending direction of the connection. */
   end(): void;
   /** Closes at once, drops unsent bytes, and releases the receiver. */
   destroy(): void;

@@ -1,14 +1,13 @@
 /**
- * A Unix socket as a transport. It is a socket of the runtime itself, because `node:net` on Deno 2.8.3 closes the
- * descriptor of a Unix socket twice, and the second close may hit a file that another thread has just opened
- * (docs/decisions/0020).
+ * A Unix socket as a transport, on a socket of the runtime itself: `node:net` on Deno 2.8.3 closes the descriptor of a
+ * Unix socket twice. The second close may hit a file that another thread has just opened (docs/decisions/0020).
  *
  * @module
  */
 import type { Peer } from "./peer.ts";
 import type { Transport, TransportReceiver } from "./transport.ts";
 
-/** Bytes read at a time; a connection holds a buffer of this size. */
+/** Bytes read at a time. Each connection holds a buffer of this size. */
 const READ_SIZE = 16 * 1024;
 
 /** A connected Unix socket. */
@@ -26,7 +25,7 @@ export class UnixTransport implements Transport {
 
   readonly #connection: Deno.UnixConn;
 
-  /** @param path the socket file that the client connected to */
+  /** @param path the socket file of the connection */
   constructor(connection: Deno.UnixConn, path: string) {
     this.#connection = connection;
     this.peer = { address: path };
@@ -67,7 +66,7 @@ export class UnixTransport implements Transport {
     for (const { done } of this.#queue.splice(0)) done(error);
   }
 
-  /** Reads until paused or closed; at most one loop runs. */
+  /** Reads until paused or closed. At most one loop runs. */
   async #read(): Promise<void> {
     if (this.#reading) return;
     this.#reading = true;
@@ -94,7 +93,7 @@ export class UnixTransport implements Transport {
     try {
       for (let item = this.#queue[0]; item !== undefined && !this.destroyed; item = this.#queue[0]) {
         for (let at = 0; at < item.bytes.length;) at += await this.#connection.write(item.bytes.subarray(at));
-        // It is gone from the queue when the transport was destroyed meanwhile; then it has been called back.
+        // When the transport was destroyed meanwhile, the item is gone from the queue and has been called back.
         if (this.#queue[0] === item) this.#queue.shift()!.done();
       }
       if (this.#ending && !this.destroyed) await this.#connection.closeWrite();
@@ -108,8 +107,8 @@ export class UnixTransport implements Transport {
 }
 
 /**
- * Closes a connection, of which its client hears at once: on Deno 2.8.3 `close` alone leaves the descriptor open for as
- * long as a read waits, which is until the client sends something or goes away.
+ * Closes a connection so that the client notices at once. On Deno 2.8.3 `close` alone leaves the descriptor open while
+ * a read waits: until the client sends bytes or goes away.
  */
 function closeBothWays(connection: Deno.UnixConn): void {
   connection.closeWrite().catch(() => {/* the client was gone before */});
