@@ -3,9 +3,9 @@
  *
  *     change of mesh, objects, facts ─> stale results ─> steps() ─> findings by object
  *
- * Taking in a change costs next to nothing: it is noted. The work is done in steps, when no push is waited for. The
- * reads of an object's analysis are kept, so a change runs only the analyses again that it touches; where nothing was
- * read and nothing found, nothing is kept.
+ * Taking a change in costs next to nothing: the change is only noted. The work is done in steps while no push is
+ * waiting. The reads of an object's analysis are kept, so a change repeats only the affected analyses. Nothing is kept
+ * for an object without reads and findings.
  *
  * @module
  */

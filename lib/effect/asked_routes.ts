@@ -1,6 +1,6 @@
 /**
- * The route configurations that listeners ask for. A proxy also gets route configurations that none of its listeners
- * asks for. Those have no effect.
+ * The route configurations that listeners ask for. A proxy may get other route configurations, too. A route
+ * configuration without an asking listener has no effect.
  *
  * @module
  */

@@ -1,10 +1,12 @@
 /**
- * The objects, and the parts of objects, from which no proxy has anything, kept up to date change by change.
+ * Finds objects and parts of objects without any resource of any proxy, and keeps the findings up to date change by
+ * change.
  *
  *     push, proxies ─> look at resources ─> objects that came into force or went ─> their judges ─> findings
  *
- * A look costs what `in_force.ts` says. An object is judged when it changes, when something of it comes into force or
- * goes, and, while something of it is in nothing, with every look: which proxies there are decides that as well.
+ * `in_force.ts` says what a look costs. An object is judged when the object changes, and when a part of the object
+ * comes into force or goes. An object with an unused part is judged at every look, because the verdict depends on the
+ * connected proxies.
  *
  * @module
  */

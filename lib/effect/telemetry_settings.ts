@@ -16,7 +16,7 @@ import { standardTags } from "../translate/telemetry/metrics/tags.ts";
 /** The lists of a Telemetry. */
 export type TelemetryList = "accessLogging" | "metrics" | "tracing";
 
-/** The name of a provider that nobody has. It counts as usable. */
+/** The name of a provider that nobody has. The name counts as usable. */
 export const PROBE = "?";
 
 /**

@@ -74,7 +74,9 @@ function couldBe(
     !bringsDestinations(vs, world) && !hidesOthers(list, vs, world);
 }
 
-/** Whether the object keeps some host from the rules of another VirtualService. Another finding reports it. */
+/**
+ * Whether the object keeps some host from the rules of another VirtualService. Another finding reports the conflict.
+ */
 function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, views }: EffectWorld): boolean {
   if (!vs.gateways.includes(MESH_GATEWAY)) return false;
   const { virtualServices } = mesh;

@@ -182,7 +182,8 @@ function manifested(
 }
 
 /**
- * An endpoint has no name. Its version identifies it, and among endpoints of one version the position, counted from 1.
+ * The names of endpoints: the version of an endpoint, with the position among endpoints of the same version, counted
+ * from 1.
  */
 function endpointNames(entry: string, versions: readonly string[]): string[] {
   if (versions.length === 1) return [entry];

@@ -221,8 +221,7 @@ export interface ClusterClientTls {
   /** The certificate that the proxy shows: in mutual TLS of the mesh the workload's own, another one, or none. */
   readonly certificate: "mesh" | "other" | "none";
   /**
-   * Names (URIs) for the server's certificate, which must have one of them. Empty: any name is accepted, or the names
-   * are not plain texts.
+   * Accepted names (URIs) of the server's certificate. Empty: any name is accepted, or the names are not plain texts.
    */
   readonly serverNames: readonly string[];
 }

@@ -96,8 +96,8 @@ export function clientsOfRoute(spec: VirtualServiceSpec, audience: readonly stri
 }
 
 /**
- * Whether clients of a namespace follow the route: they see the route and one of its hosts, and have no route of their
- * own.
+ * Whether clients of a namespace follow the route. Such clients see the route and a host of the route, and have no
+ * other route for the host.
  */
 function follows(client: string, { namespace, route }: SubsetQuestion, read: AnalysisReader): boolean {
   return both(route.audience ?? [], [client])[0] === client && route.hosts.some((written) => {

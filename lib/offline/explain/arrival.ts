@@ -69,8 +69,8 @@ function shownIdentity(made: MadeConnection): Pick<SimulatedRequest, "identity" 
 }
 
 /**
- * The outcome of a mutual TLS connection that the endpoint does not end: its workload runs no proxy, or passes the
- * port's bytes on. To the client's proxy a failed handshake is a request without an answer.
+ * The outcome of a mutual TLS connection that the endpoint does not end: the workload runs no proxy, or the proxy
+ * passes the port's bytes on. To the client's proxy a failed handshake is a request without an answer.
  *
  * @param why What is there instead.
  */

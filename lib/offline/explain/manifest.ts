@@ -11,7 +11,7 @@ import type { Protocol } from "../../registry/types.ts";
 
 /** Where the orchestrator may take a connection to. */
 export interface ManifestEndpoint {
-  /** Absent: the manifest of a workload has no address. Its pods get addresses when they run. */
+  /** Absent: the manifest of a workload has no address. The pods get addresses when they run. */
   readonly address?: string;
   readonly port: number;
   /** Key of the workload that made the pods; absent: the endpoints do not name it. */
