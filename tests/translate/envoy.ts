@@ -1,7 +1,6 @@
 /**
- * A real Envoy for tests: does it accept what we build?
- *
- * It is found by the environment variable `ENVOY`, else in `.cache/envoy/`.
+ * A real Envoy for tests of whether Envoy accepts built configuration. The path comes from the environment variable
+ * `ENVOY`, or else from `.cache/envoy/`.
  *
  * Permissions: env (ENVOY), read and write (temp folder), run (envoy).
  *
@@ -24,18 +23,18 @@ export function envoyPath(): string | undefined {
   }
 }
 
-/** What Envoy says of a bootstrap. */
+/** Envoy's verdict on a bootstrap. */
 export interface Verdict {
   readonly accepted: boolean;
   readonly output: string;
-  /** Names of deprecated fields that it warns of. */
+  /** Names of deprecated fields in Envoy's warnings. */
   readonly deprecated: readonly string[];
 }
 
 /**
- * Lets Envoy check static resources as strictly as it can (unknown fields refuse them). ADS is configured but not dialled.
- * Shared scopes of statistics are checked without their name: by one of these Envoy 1.40 ends with a fault after its
- * verdict. Running, it does not.
+ * Lets Envoy check static resources as strictly as possible (unknown fields are refused). ADS is configured but not
+ * dialled. Shared scopes of statistics are checked without their names: with a name, Envoy 1.40 crashes after the
+ * verdict, but not in normal operation.
  */
 export async function validate(
   path: string,
@@ -59,8 +58,8 @@ export async function validate(
 }
 
 /**
- * Sends clusters to a running Envoy as CDS would, and resolves with whether it took them all. (Unlike static ones these
- * may take secrets over ADS.)
+ * Sends clusters to a running Envoy like CDS, and resolves with whether Envoy accepted all. (Unlike static clusters,
+ * these clusters may use secrets over ADS.)
  */
 export async function acceptClusters(
   path: string,
@@ -95,12 +94,12 @@ export async function acceptClusters(
   }
 }
 
-/** Says how many clusters were taken; refused ones do not count. */
+/** Envoy's count of accepted clusters, without refused clusters. */
 const APPLIED = /cds: added\/updated (\d+) cluster.*\n/;
 
 function withoutSharing(bootstrap: Uint8Array): Uint8Array {
   const json = messageJson("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "shown");
-  // An extension that has no fields, which the descriptors here lack.
+  // An extension without fields, which is missing in the descriptors.
   const left = new Set(["sharing_name", "@unknown"]);
   const without = JSON.stringify(json, (key, value) => left.has(key) ? undefined : value);
   return new TextEncoder().encode(without);

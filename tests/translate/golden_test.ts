@@ -1,6 +1,6 @@
 /**
- * Goldens: what proxies get of the worlds in `tests/testdata/translate`, as far as it differs from a plain world.
- * `golden/read.ts` says how a file is written. `deno task goldens` accepts a change.
+ * Goldens: the resources of proxies in the worlds of `tests/testdata/translate`, as differences from a plain world.
+ * `golden/read.ts` describes the file format. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import { inputNames, testGoldens } from "../golden.ts";
@@ -15,7 +15,7 @@ const pem = new URL("../testdata/pem/", import.meta.url).pathname;
 /** Two screens. */
 const MAX_LINES = 190;
 
-/** Goldens that are longer, because what is sent is: metrics have many tags, and HTTP/3 has every listener twice. */
+/** Longer goldens, because the resources are longer: metrics have many tags, and HTTP/3 repeats every listener. */
 const LONG: ReadonlySet<string> = new Set([
   "listener/metrics_server.yaml",
   "listener/metrics_client.yaml",
@@ -53,11 +53,11 @@ Deno.test("every golden says what it proves, and fits two screens", () => {
 });
 
 const envoy = envoyPath();
-/** Patches may use fields that our encoders lack, and modules lie elsewhere: tests/e2e has both. */
+/** Patches may use fields that builders' encoders lack, and modules are elsewhere: tests/e2e has both. */
 const ELSEWHERE = ["patches", "proxyless", "extension", "name_table"];
 const checked = files.filter((file) => !ELSEWHERE.includes(file.split("/")[0]!));
 
-/** All that the proxies of a golden get, with certificates that are there. */
+/** All resources of a golden's proxies, with existing certificates. */
 function acceptedOf(file: string): Accepted {
   const golden = readGolden(textOf(file).replaceAll("/etc/certs/", pem));
   const world = worldOf(golden);

@@ -8,12 +8,12 @@ import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
 import { plainEndpoint, plainService } from "../../lib/registry/mock.ts";
 import type { Endpoint, Service, ServicePort } from "../../lib/registry/types.ts";
 
-/** A service of the orchestrator in namespace `default` with one HTTP port 80, where nothing else is said. */
+/** A service of the orchestrator in namespace `default`. Default: one HTTP port 80. */
 export function service(hostname: string, given: Partial<Service> = {}): Service {
   return plainService({ hostname, provider: "Orch", ports: [port(80)], ...given });
 }
 
-/** A port; its name is its number in words of its protocol: `http-80`. */
+/** A port, named after its protocol and number: `http-80`. */
 export function port(number: number, protocol: ServicePort["protocol"] = "HTTP"): ServicePort {
   return { name: `${protocol.toLowerCase()}-${number}`, port: number, protocol };
 }

@@ -1,6 +1,6 @@
 /**
- * A reader over a real mesh, for tests of builders: services of a registry, objects as they are when they were read, and
- * one proxy.
+ * A reader over a real mesh, for tests of builders: services of a registry, objects as read from configuration, and a
+ * proxy.
  *
  * @module
  */
@@ -43,12 +43,12 @@ export interface ReaderWorld {
   readonly destinationRules?: Readonly<Record<string, EffectiveDestinationRule>>;
   /** By host. */
   readonly virtualServices?: Readonly<Record<string, EffectiveVirtualService>>;
-  /** Egress of a Sidecar, each with the hosts that it sees; absent hosts: all. */
+  /** Egress listeners of a Sidecar with their visible hosts. Absent hosts: all. */
   readonly egress?: readonly (EgressListener & { readonly hosts?: readonly string[] })[];
   readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
   readonly proxyHeaders?: ProxyHeaders;
   readonly tokenPolicy?: RequestTokenPolicy;
-  /** Keys of token issuers by their place. */
+  /** Keys of token issuers by place. */
   readonly tokenKeys?: Readonly<Record<string, string>>;
   readonly gateways?: readonly ConfigObject<"Gateway">[];
   readonly telemetries?: readonly ConfigObject<"Telemetry">[];
@@ -58,16 +58,16 @@ export interface ReaderWorld {
   readonly entrances?: Readonly<Record<string, readonly NetworkEntrance[]>>;
   /** Objects as users write them. */
   readonly written?: readonly object[];
-  /** Objects of any kind beside these. */
+  /** Objects of any other kind. */
   readonly objects?: readonly AnyConfigObject[];
 }
 
-/** A reader; `asked` lists the questions that it was asked, in order, each once. */
+/** A reader. `asked` lists the queries, in order, each once. */
 export interface AskedReader extends Reader {
   readonly asked: readonly string[];
 }
 
-/** A reader over a mesh with these services and objects. Defaults are those of the product. */
+/** A reader over a mesh with the services and objects. Defaults are the product's. */
 export function meshReader(world: ReaderWorld = {}): AskedReader {
   const fixture = new Fixture({
     mesh: { ...world.mesh, ...(world.outboundTrafficPolicy && { outboundTrafficPolicy: world.outboundTrafficPolicy }) },
@@ -180,7 +180,7 @@ function* objectsOf(world: ReaderWorld): Iterable<AnyConfigObject> {
   }
 }
 
-/** An object as it is when it was read. */
+/** An object as read from configuration. */
 export function configObject<K extends Kind>(
   kind: K,
   fullName: string,
@@ -197,14 +197,14 @@ export function configObject<K extends Kind>(
   } as unknown as AnyConfigObject;
 }
 
-/** A sidecar with redirection in namespace `default`, without an agent, that has IPv4 alone. */
+/** A sidecar with redirection in namespace `default`, without an agent, with IPv4 only. */
 export const plainProperties: ProxyProperties = new Fixture().nodes.read(
   { id: "sidecar~10.9.9.9~app.default~default.svc.cluster.local" },
   false,
   new Fixture().pipeline.mesh,
 ).properties;
 
-/** Settings at their defaults. */
+/** Default settings. */
 export const plainSettings: TranslateSettings = translateSettings(
   defaultSettings("pilot-discovery", {}),
   "cluster.local",

@@ -1,7 +1,6 @@
 /**
- * The filters that are built admit what a small model of the documentation admits, and nothing else. The model reads
- * policies as users write them; the filters are judged by the simulator, which `tests/e2e` and `tests/simulate` hold
- * against real Envoys.
+ * The built filters admit exactly what a small model of the documentation admits. The model reads policies in written
+ * form. The simulator judges the filters, and `tests/e2e` and `tests/simulate` compare the simulator with real Envoys.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -16,7 +15,7 @@ import { Authorization } from "../../../lib/translate/authorization/authorizatio
 import { inFile } from "../../config/origins.ts";
 import { meshReader } from "../mesh_reader.ts";
 
-/** What comes: a request, or bytes where the HTTP fields do not exist. */
+/** A request, or bytes without HTTP fields. */
 interface Traffic {
   readonly http: boolean;
   /** Empty: no certificate. */
@@ -26,7 +25,7 @@ interface Traffic {
   readonly method: string;
   readonly host: string;
   readonly path: string;
-  /** Values of the header; none: it is missing. */
+  /** Values of the header. Empty: the header is missing. */
   readonly header: readonly string[];
   readonly groups: string | readonly string[] | undefined;
 }
@@ -92,7 +91,7 @@ const spec: fc.Arbitrary<AuthorizationPolicySpec> = fc.record({
   rules: fc.array(rule, { maxLength: 3 }),
 }).map(({ action, rules }) => rules.length > 0 ? { action, rules } : { action });
 
-/** A text with its wildcards. */
+/** Compares a text with a wildcard pattern. */
 function like(pattern: string, text: string): boolean {
   if (pattern === "*") return text !== "";
   if (pattern.startsWith("*")) return text.endsWith(pattern.slice(1));
@@ -127,7 +126,7 @@ function isPath(pattern: string, path: string): boolean {
     wanted.every((part, i) => part === "{*}" ? given[i] !== "" : part === given[i]);
 }
 
-/** Whether a condition holds; undefined: it is about requests, and these are bytes. */
+/** Whether a condition holds. Undefined for a condition on requests when bytes arrive. */
 function holds(
   given: { readonly values: readonly string[] | undefined; readonly not: readonly string[] | undefined },
   matches: (value: string) => boolean,
@@ -179,7 +178,7 @@ function requests({ to = [{}] }: AuthorizationRule, t: Traffic): Holding[][] {
   ]);
 }
 
-/** What cannot be said of bytes is no match of an ALLOW, and no condition of a DENY. */
+/** A condition that bytes cannot satisfy never matches in an ALLOW, and is ignored in a DENY. */
 function matchesRule(rule: AuthorizationRule, action: "ALLOW" | "DENY", t: Traffic): boolean {
   const [from, to, when] = [callers(rule, t), requests(rule, t), conditionsOf(rule, t)];
   if (action === "ALLOW" && [...from.flat(), ...to.flat(), ...when].includes(undefined)) return false;

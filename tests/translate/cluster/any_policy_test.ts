@@ -1,5 +1,5 @@
 /**
- * Envoy must accept every policy that validation lets in: one refused cluster is an error in every proxy that sees it.
+ * Envoy must accept every policy that validation admits: a refused cluster is an error in every proxy with the cluster.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -106,7 +106,7 @@ const anyCase = fc.record({
   protocol: fc.constantFrom("HTTP" as const, "HTTP2" as const, "TCP" as const, "Unsupported" as const),
 });
 
-/** The spec as the store would hold it; undefined when it is refused. */
+/** The spec as stored. Undefined when refused. */
 function stored(raw: object): DestinationRuleSpec | undefined {
   const findings = new Findings();
   const spec = destinationRule.decode(raw, new DecodeContext("spec", findings));

@@ -1,4 +1,4 @@
-/** What a proxy offers in mutual TLS, by which the other side's proxy chooses its filter chain. */
+/** A proxy's ALPN offer in mutual TLS, by which the server's proxy chooses a filter chain. */
 import assert from "node:assert/strict";
 import { meshAlpn } from "../../../lib/translate/cluster/tls.ts";
 import type { Protocol } from "../../../lib/registry/types.ts";
@@ -16,7 +16,7 @@ Deno.test("requests and bytes are told apart by what is offered, whatever the ve
       assert.equal(http, undefined);
     }
     for (const protocol of BYTES) assert.deepEqual(meshAlpn(protocol, version), { socket: ["istio"] });
-    // Connections of both kinds: a request says by itself that it is one.
+    // Connections of both kinds: a request announces HTTP itself.
     assert.deepEqual(meshAlpn("Unsupported", version), { socket: ["istio"], http: ["istio-http/1.1", "istio"] });
   }
 });

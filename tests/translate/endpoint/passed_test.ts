@@ -1,4 +1,4 @@
-/** What a gateway that passes connections on by name (AUTO_PASSTHROUGH) has: clusters by host, endpoints by who accepts what. */
+/** A gateway with AUTO_PASSTHROUGH: clusters by host, and the eligible endpoints. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";

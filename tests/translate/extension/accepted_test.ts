@@ -14,7 +14,7 @@ type Extension = envoy.config.core.v3.TypedExtensionConfig;
 const EXTENSION = "envoy.config.core.v3.TypedExtensionConfig";
 const folder = new URL("../../testdata/translate/extension/", import.meta.url);
 
-/** The extension configurations of a golden whose text was changed. */
+/** The extension configurations of a golden with changed text. */
 function extensions(name: string, edit: (yaml: string) => string): Extension[] {
   const golden = readGolden(edit(Deno.readTextFileSync(new URL(`${name}.yaml`, folder))));
   const [proxy] = [...proxiesOf(golden.head).values()];
@@ -23,7 +23,7 @@ function extensions(name: string, edit: (yaml: string) => string): Extension[] {
     .map(({ value }) => decode<Extension>(EXTENSION, value));
 }
 
-/** Listeners with the configurations in place of their names. */
+/** Listeners with the configurations in place of names. */
 function listeners(filters: readonly Extension[]): envoy.config.listener.v3.Listener[] {
   const manager = {
     stat_prefix: "a",

@@ -1,4 +1,4 @@
-/** Which ports have a filter that understands a database, by settings and by what the proxy's build has. */
+/** Ports with a database filter, by settings and by the proxy's build. */
 import assert from "node:assert/strict";
 import type { Protocol } from "../../../lib/registry/types.ts";
 import { decode } from "../../../lib/pb/reflect.ts";

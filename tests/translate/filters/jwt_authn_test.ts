@@ -1,4 +1,4 @@
-/** Which keys proxies get: only such that Envoy takes, as it refuses a listener because of one that it does not. */
+/** Proxies get only keys that Envoy accepts, because a single bad key makes Envoy refuse the listener. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { exportJWK, generateKeyPair } from "jose";
@@ -15,7 +15,7 @@ type Jwk = Readonly<Record<string, unknown>>;
 
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
-/** A key of each algorithm, and a shared one. */
+/** A key of each algorithm, and a shared key. */
 async function goodKeys(): Promise<Jwk[]> {
   const keys = algorithms.map(async (alg) => {
     const { privateKey } = await generateKeyPair(alg, { extractable: true });
@@ -82,7 +82,7 @@ Deno.test("the key that no token fits is a point of P-256 that a hash gave, so t
   assert.deepEqual({ ...usableKey(key!) }, key);
 });
 
-/** A listener with one issuer's keys. */
+/** A listener with the keys of an issuer. */
 function listener(index: number, keys: string): envoy.config.listener.v3.Listener {
   const rules = [{ issuer: "a", jwksUri: "http://a.example/keys" }];
   const read = meshReader({ tokenPolicy: { rules, causes: [] }, tokenKeys: { "http://a.example/keys": keys } });

@@ -1,7 +1,7 @@
 /**
- * A world for builders of gateways from files as users write them (any accepted spelling), read by the real schemas and
- * indexes. A document `kind: World` says what the proxy is: `properties`, `settings`, `mesh`, and the
- * `targets` of its `ownService` (service port to workload port).
+ * A world for builders of gateways, from files in users' form (any accepted spelling), read by the real schemas and
+ * indexes. A document `kind: World` describes the proxy: `properties`, `settings`, `mesh`, and the `targets` of its
+ * `ownService` (service port to workload port).
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { type AskedReader, meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { inFile } from "../../config/origins.ts";
 
-/** What a gateway's builders are called with. */
+/** The inputs of a gateway's builders. */
 export interface GatewayWorld {
   readonly read: AskedReader;
   readonly targets: readonly ServiceTarget[];
@@ -23,13 +23,13 @@ export interface GatewayWorld {
 
 interface World extends ReaderWorld {
   readonly kind?: string;
-  /** Host of the service that selects the gateway workload. */
+  /** Host of the service that selects the gateway's workload. */
   readonly ownService?: string;
-  /** Its ports, each with the port at the workload. */
+  /** Ports of the service, each with the port at the workload. */
   readonly targets?: Readonly<Record<string, number>>;
 }
 
-/** Reads the documents of one YAML text (the parser asks for permission `env`). Mistakes throw. */
+/** Reads the documents of a YAML text (the parser needs permission `env`). Mistakes throw. */
 export function gatewayWorld(text: string): GatewayWorld {
   return gatewayWorldOf(parseAllDocuments(text, { merge: true }).map((document) => document.toJS()));
 }
@@ -37,7 +37,7 @@ export function gatewayWorld(text: string): GatewayWorld {
 /**
  * Reads documents. Mistakes throw.
  *
- * @param more Laid over what the `World` document says.
+ * @param more Replaces parts of the `World` document.
  */
 export function gatewayWorldOf(documents: readonly unknown[], more: ReaderWorld = {}): GatewayWorld {
   const objects: AnyConfigObject[] = [];

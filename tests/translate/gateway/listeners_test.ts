@@ -115,7 +115,7 @@ Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack ones on both in
   assert.deepEqual(addresses({ properties: { ipv6: true } }), ["0.0.0.0_8080", "0.0.0.0"]);
 });
 
-/** TLS settings that are refused, and the reason. */
+/** Refused TLS settings, with the reason. */
 const refused: readonly [object, string][] = [
   [{ mode: "SIMPLE", credentialName: "secret" }, "certificateByName"],
   [{ mode: "MUTUAL", credentialNames: ["rsa", "ecdsa"] }, "certificateByName"],

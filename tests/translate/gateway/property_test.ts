@@ -1,4 +1,4 @@
-/** What holds for any set of Gateway objects and virtual services. */
+/** Properties of all sets of Gateway objects and virtual services. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode } from "../../../lib/pb/reflect.ts";
@@ -47,7 +47,7 @@ const gatewaysOf = fc.array(fc.array(serverOf, { minLength: 1, maxLength: 4 }), 
 
 const virtualServicesOf = fc.array(
   fc.record({
-    // Hosts of one virtual service do not overlap.
+    // Hosts of a virtual service do not overlap.
     hosts: fc.constantFrom(["*"], ["a.com"], ["b.com", "a.com"], ["*.a.com"], ["*.a.com", "b.com"], [
       "x.a.com",
       "a.com",
@@ -121,7 +121,7 @@ Deno.test("every server is either served or reported", () => {
   );
 });
 
-/** The gateway's service: HTTP/3 at its own port of the workload, or at that of another. */
+/** The gateway's service: HTTP/3 at a separate port of the workload, or at another server's port. */
 const udp = {
   apiVersion: api,
   kind: "ServiceEntry",

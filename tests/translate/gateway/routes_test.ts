@@ -32,7 +32,7 @@ function gateway(name: string, servers: readonly GatewayServer[]): object {
   };
 }
 
-/** A virtual service with one prefix route to a host of its own name. */
+/** A virtual service with a prefix route to a host named after the service. */
 function routes(name: string, hosts: readonly string[], prefix = `/${name}`, more: object = {}): object {
   const route = [{ destination: { host: `${name}.svc`, port: { number: 80 } } }];
   return {
@@ -151,7 +151,7 @@ Deno.test("one changed virtual service of a thousand touches its own virtual hos
   const gateways = load(documents("/old"));
   const before = entries(gateways);
   const fresh = load(documents("/new"));
-  // As the mesh keeps them: all objects but the changed one are the same.
+  // Like the mesh, which keeps all objects except the changed object.
   const kept = new Map(gateways.virtualServicesOf("edge/gw").map((vs) => [vs.name, vs]));
   const read = Object.create(fresh, {
     virtualServicesOf: {

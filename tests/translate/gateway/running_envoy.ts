@@ -1,5 +1,5 @@
 /**
- * A running Envoy that serves the listeners and routes of a gateway at Unix sockets, and what a client gets from it.
+ * A running Envoy with a gateway's listeners and routes at Unix sockets, and clients of the gateway.
  *
  * Permissions: read and write (temp folder), run (envoy).
  *
@@ -24,13 +24,13 @@ const TLS = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";
 const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
-/** What Envoy is to serve. */
+/** The resources for Envoy. */
 export interface Served {
   readonly listeners: readonly Listener[];
-  /** By name; put into the connection managers that ask for them. */
+  /** Route configurations by name, inserted into the connection managers that refer to them. */
   readonly routes: ReadonlyMap<string, RouteConfiguration>;
   readonly clusters?: readonly envoy.config.cluster.v3.Cluster[];
-  /** Those that listeners ask for by name. */
+  /** Secrets of the listeners. */
   readonly secrets?: readonly Secret[];
 }
 
@@ -68,7 +68,7 @@ export async function withEnvoy(path: string, served: Served, use: () => Promise
     try {
       process.kill("SIGKILL");
     } catch {
-      // It ended on its own; `started` has the reason.
+      // Envoy already ended. `started` has the reason.
     }
     await process.status;
     await reading;
@@ -88,7 +88,7 @@ async function readLog(
   started.reject(new Error(`envoy ended: ${log.text.slice(-2000)}`));
 }
 
-/** The listener with its routes inside, in place of a subscription. */
+/** The listener with inline routes instead of a subscription. */
 function withRoutes(listener: Listener, routes: Served["routes"]): Listener {
   const filter = (one: envoy.config.listener.v3.Filter): envoy.config.listener.v3.Filter => {
     if (one.name !== "envoy.filters.network.http_connection_manager" || !one.typed_config) return one;
@@ -100,7 +100,7 @@ function withRoutes(listener: Listener, routes: Served["routes"]): Listener {
   return { ...listener, filter_chains: chains ?? [] };
 }
 
-/** The listener with its secrets in files that Envoy reads, in place of a subscription. */
+/** The listener with secrets in files instead of a subscription. */
 function withSecrets(listener: Listener, paths: ReadonlyMap<string, string>): Listener {
   const chains = listener.filter_chains?.map((chain) => {
     const socket = chain.transport_socket;
@@ -128,8 +128,8 @@ export interface Client {
 }
 
 /**
- * Sends bytes and reads until the other side ends, or `enough` says that the answer is whole; a refused connection or
- * handshake rejects.
+ * Sends bytes and reads until the other side ends, or `enough` accepts the answer. Rejects when the connection or
+ * handshake is refused.
  */
 export async function exchange(
   { socket: path, tls }: Client,
@@ -155,13 +155,13 @@ export async function exchange(
   return await promise.finally(() => plain.destroy());
 }
 
-/** One HTTP/1.1 request; the answer as text, head and body. */
+/** An HTTP/1.1 request. Returns the answer as text, head and body. */
 export function request(client: Client, host: string, path: string, headers: string[] = []): Promise<string> {
   const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, "Connection: close", ...headers];
   return exchange(client, lines.join("\r\n") + "\r\n\r\n", isWhole);
 }
 
-/** Envoy keeps a connection for a second after its last answer, so the client has to know that it was the last. */
+/** Envoy keeps a connection for a second after the last answer, so the client must recognize the end of the answer. */
 function isWhole(answer: string): boolean {
   const end = answer.indexOf("\r\n\r\n");
   const length = Number(/\r\ncontent-length: (\d+)/.exec(answer)?.[1] ?? 0);

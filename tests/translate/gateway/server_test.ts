@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { serverHosts } from "../../../lib/config/kinds/gateway/hosts.ts";
 import { HostIndex } from "../../../lib/translate/gateway/server.ts";
 
-/** Hosts of a server in namespace `own`, a virtual service's host and namespace, and what they have in common. */
+/** Hosts of a server in namespace `own`, a virtual service's host and namespace, and the common hosts. */
 const cases: readonly [readonly string[], string, string, readonly string[]][] = [
   [["a.com"], "a.com", "any", ["a.com"]],
   [["A.com"], "a.com", "any", ["a.com"]],

@@ -1,4 +1,4 @@
-/** What clients of a gateway get, by a real Envoy. */
+/** Answers to a gateway's clients, from a real Envoy. */
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -34,7 +34,7 @@ function virtualService(name: string, hosts: readonly string[], rules: object): 
   return { apiVersion: api, kind: "VirtualService", metadata, spec: { hosts, gateways: ["gw"], ...rules } };
 }
 
-/** A rule that answers with a text. */
+/** A rule that answers with a fixed text. */
 function answers(text: string, match?: object): object {
   return { ...(match && { match: [match] }), directResponse: { status: 200, body: { string: text } } };
 }
@@ -161,7 +161,7 @@ Deno.test({
     }),
 });
 
-/** A server on loopback that answers what it gets with a name in front, then ends. */
+/** A server on loopback that echoes after a name, then ends. */
 async function echo(name: string, secure?: { cert: string; key: string }): Promise<Server> {
   const answer = (socket: Socket) => {
     socket.on("error", () => socket.destroy());
@@ -205,7 +205,7 @@ Deno.test({
       const running = [await echo("first"), await echo("tls", secure)] as const;
       const clusters = [clusterOf("outbound|1||first.svc", running[0]), clusterOf("outbound|1||tls.svc", running[1])];
       try {
-        // The server that ends TLS takes hosts of its own alone, so its rule needs them.
+        // The TLS-ending server accepts only its own hosts, so its rule needs these hosts.
         const all = [...documents, virtualService("ends", ["ends.com"], { tcp: [to("first.svc")] })];
         await withEnvoy(binary!, served(all, clusters), async () => {
           assert.equal(await exchange({ socket: plain }, "hello"), "first hello");
@@ -219,7 +219,7 @@ Deno.test({
     }),
 });
 
-/** What a proxy of namespace `edge` is sent of a Secret there that has all of `files`. */
+/** The secrets for a proxy in namespace `edge`, from a Secret in the namespace with all of `files`. */
 function credential(names: readonly string[]): Served["secrets"] {
   const text = (name: string) => Deno.readTextFileSync(`${pem}${name}.pem`);
   const stringData = { "tls.crt": text("cert"), "tls.key": text("key"), "ca.crt": text("root") };

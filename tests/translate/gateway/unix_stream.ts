@@ -1,8 +1,8 @@
 /**
  * A Unix socket as a Node stream.
  *
- * Not by `node:net`: on Deno 2.8.3 it closes the descriptor of a Unix socket twice. Test files run as threads of one
- * process, and where one opens a file between the two, the second close takes that file away from it.
+ * `node:net` is not usable: on Deno 2.8.3 it closes the descriptor of a Unix socket twice. Test files run as threads of
+ * one process. If a thread opens a file between the two closes, the second close takes away the file.
  *
  * Permissions: read and write of the socket's path.
  *

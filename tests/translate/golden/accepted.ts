@@ -1,5 +1,5 @@
 /**
- * The resources of goldens in the form in which an Envoy checks them: as static resources and as clusters of CDS.
+ * The resources of goldens in a form that Envoy can check: as static resources and as CDS clusters.
  *
  * @module
  */
@@ -13,7 +13,7 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 type Listener = envoy.config.listener.v3.Listener;
 type Secret = envoy.extensions.transport_sockets.tls.v3.Secret;
 
-/** Fields that Envoy calls deprecated although the API that is generated here has no successor of them yet. */
+/** Fields that Envoy calls deprecated, although the generated API has no successor yet. */
 export const DEPRECATED: ReadonlySet<string> = new Set([
   "envoy.config.rbac.v3.Principal.metadata",
   "envoy.config.rbac.v3.Permission.metadata",
@@ -22,24 +22,24 @@ export const DEPRECATED: ReadonlySet<string> = new Set([
   "envoy.config.route.v3.RouteAction.max_grpc_timeout",
 ]);
 
-/** Some tracers refuse to start without their cluster. */
+/** Some tracers do not start without their cluster. */
 export const COLLECTOR: Cluster = { name: "outbound|4318||collector.logs", connect_timeout: { seconds: 1 }, type: 0 };
 
 /** All resources of the proxies of a golden. */
 export class Accepted {
   readonly listeners: Listener[] = [];
-  /** Each in a listener of its own. */
+  /** Each in a separate listener. */
   readonly routes: Listener[] = [];
   readonly secrets: Secret[] = [];
   readonly clusters: Cluster[] = [];
   readonly #prefix: string;
 
-  /** @param prefix One Envoy takes the clusters of many goldens, and each name once. */
+  /** @param prefix Makes names unique: one Envoy gets the clusters of many goldens. */
   constructor(prefix: string) {
     this.#prefix = prefix;
   }
 
-  /** Adds the resources of one proxy. */
+  /** Adds the resources of a proxy. */
   add(resources: Resources): void {
     const all = [...resources.values()];
     const of = <T>(type: string) =>
@@ -60,7 +60,7 @@ export class Accepted {
   }
 }
 
-/** A cluster that holds a load assignment of EDS, so that Envoy checks it. */
+/** A cluster with a load assignment of EDS inside, so Envoy checks the assignment. */
 function carrier(prefix: string, assignment: envoy.config.endpoint.v3.ClusterLoadAssignment): Cluster {
   return {
     name: prefix + assignment.cluster_name,

@@ -1,5 +1,5 @@
 /**
- * Trees that many resources hold, by the names under which goldens show them.
+ * Trees shared by many resources, with names for goldens.
  *
  * @module
  */
@@ -77,7 +77,7 @@ const BLOCKS: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** A tree with the names of these blocks in their places. A block with any difference stays as it is. */
+/** A tree with blocks replaced by their names. A block with any difference is kept. */
 export function withBlocks(tree: unknown): unknown {
   if (typeof tree !== "object" || tree === null) return tree;
   const found = Object.entries(BLOCKS).find(([, block]) => isDeepStrictEqual(tree, block));

@@ -1,12 +1,12 @@
 /**
- * What one tree has beside another: the parts that were added or changed, and the names of those that are gone.
+ * The difference between two trees: added and changed parts, and names of removed parts.
  *
- * - Of an object the fields that differ are left; `gone` lists fields that it has no more.
- * - Of a list whose elements have names the elements that differ are left. Where elements came, went or moved, the list
- *   is whole: `= NAME` stands for an element that is as it was, `gone: NAME` for one that it has no more.
- * - Of other lists of as many objects `=` stands for an element that is as it was.
- * - An element that is new, and much like another, is said by what it has beside that: `like: NAME` is one of the old
- *   list, and `like: above` the element before it.
+ * - Of an object, only differing fields are shown. `gone` lists removed fields.
+ * - Of a list with named elements, only differing elements are shown. If elements were added, removed or moved, the
+ *   list is complete: `= NAME` stands for an unchanged element, `gone: NAME` for a removed element.
+ * - Of other lists of equal length, `=` stands for an unchanged element.
+ * - A new element that resembles another is shown as the difference: `like: NAME` refers to the old list, and `like:
+ *   above` to the previous element.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { isDeepStrictEqual } from "node:util";
 export type Tree = unknown;
 type Fields = Readonly<Record<string, Tree>>;
 
-/** The part of a text that may differ in one that is like another. */
+/** The largest share of a text that may differ between similar trees. */
 const ALIKE = 0.6;
 
-/** Characters of a change that is said by what it has beside another. */
+/** Length of a change, in characters, from which the change is shown as a difference from another. */
 const LONG = 300;
 
-/** The parts of `now` that differ from `before`; undefined: none. */
+/** The parts of `now` that differ from `before`. Undefined: none. */
 export function difference(before: Tree, now: Tree): Tree {
   if (isDeepStrictEqual(before, now)) return undefined;
   if (isFields(before) && isFields(now) && before["@type"] === now["@type"]) return ofFields(before, now);
@@ -30,14 +30,14 @@ export function difference(before: Tree, now: Tree): Tree {
   return compact(now);
 }
 
-/** A tree whose lists say elements that are much like the one before by what they have beside it. */
+/** A tree in which a list element that resembles the previous element is shown as a difference. */
 export function compact(tree: Tree): Tree {
   if (Array.isArray(tree)) return tree.map((element, at) => added(element, [], at > 0 ? [tree[at - 1]] : []));
   if (!isFields(tree)) return tree;
   return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, compact(value)]));
 }
 
-/** What a tree has beside one that it is much like; undefined: it is not like it. */
+/** The difference of a tree from a similar tree. Undefined for dissimilar trees. */
 export function likeness(other: Tree, now: Tree): Fields | undefined {
   if (!isFields(other) || !isFields(now)) return undefined;
   const own = difference(other, now) ?? {};
@@ -88,7 +88,7 @@ function ofNameless(before: readonly Tree[], now: readonly Tree[]): Tree {
   return now.map((element, at) => added(element, before, at > 0 ? [now[at - 1]] : []));
 }
 
-/** An element that a list did not have. */
+/** A new element of a list. */
 function added(element: Tree, before: readonly Tree[], above: readonly Tree[]): Tree {
   const others = [
     ...above.map((other) => ({ other, like: "above" })),
@@ -101,7 +101,7 @@ function added(element: Tree, before: readonly Tree[], above: readonly Tree[]): 
   return found.length > 0 ? found.reduce((a, b) => sizeOf(b) < sizeOf(a) ? b : a) : compact(element);
 }
 
-/** The names of a list's elements; undefined: they have none. A name that comes again is numbered. */
+/** The names of a list's elements. Undefined without names. A repeated name is numbered. */
 function namesOf(list: readonly Tree[]): string[] | undefined {
   const times = new Map<string, number>();
   const names: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * What a golden expects: the resources of its proxies, as far as they differ from those of a plain world.
+ * The expected part of a golden: the differences of its proxies' resources from a plain world.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { EXPECTED, type Golden, type GoldenProxy, GROUND, proxiesOf, readGolden 
 import { yamlText } from "./text.ts";
 import { GoldenWorld, type Resources } from "./world.ts";
 
-/** The text of a golden's file as the code makes it now. */
+/** The text of a golden's file as produced by the present code. */
 export function goldenText(text: string): string {
   const golden = readGolden(text);
   return golden.input + EXPECTED + yamlText(expected(golden));
@@ -45,7 +45,7 @@ function expected(golden: Golden): Record<string, unknown> {
   };
 }
 
-/** Characters of a change that is said by another. */
+/** Length of a change, in characters, from which the change refers to another change. */
 const LONG = 300;
 
 function differences(before: Resources, now: Resources, show: readonly string[] = ["*"]): Record<string, unknown> {
@@ -70,7 +70,7 @@ function differences(before: Resources, now: Resources, show: readonly string[] 
   return shown;
 }
 
-/** A new resource, by what it has beside another of its type that it is like, but for the name. */
+/** A new resource, as the difference from a similar resource of the type, except the name. */
 function ofNew(key: string, resource: EncodedResource, others: readonly string[], now: Resources): unknown {
   const found = others.flatMap((other) => {
     const like = other === key ? undefined : now.get(other);
@@ -83,7 +83,7 @@ function ofNew(key: string, resource: EncodedResource, others: readonly string[]
   return found.length > 0 ? found.reduce((a, b) => sizeOf(b) < sizeOf(a) ? b : a) : compact(opened(resource));
 }
 
-/** A change, by what it has beside the earlier change of another resource that it is like, but for the name. */
+/** A change, as the difference from a similar earlier change of another resource, except the name. */
 function changedAs(own: unknown, seen: readonly { readonly key: string; readonly own: unknown }[], key: string) {
   const nameOf = (key: string) => key.slice(key.indexOf("/") + 1);
   const found = seen.flatMap((other) => {
@@ -101,7 +101,10 @@ function renamedTree(tree: unknown, from: string, to: string): unknown {
   return JSON.parse(host === "" || other === "" ? named : named.replaceAll(host, () => other));
 }
 
-/** The resource of the whole service beside one of a subset: `cluster/outbound|80||a` of `cluster/outbound|80|v1|a`. */
+/**
+ * The resource of the whole service for a resource of a subset: `cluster/outbound|80||a` for
+ * `cluster/outbound|80|v1|a`.
+ */
 function mainOf(key: string): string {
   return key.replace(/^((?:cluster|endpoints)\/outbound\|\d+\|)[^|]+\|/, "$1|");
 }

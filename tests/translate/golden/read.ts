@@ -1,5 +1,5 @@
 /**
- * The files of goldens: a head, the objects of a world, and, behind a line, what proxies get of them.
+ * The files of goldens: a head, the objects of a world, and, after a separator, the resources of proxies.
  *
  *     # What the golden proves.
  *     kind: Golden
@@ -35,7 +35,7 @@ export interface GoldenProxy {
   readonly extensions?: readonly string[];
 }
 
-/** What a world has beside its objects. */
+/** The parts of a world beside its objects. */
 export interface GoldenSettings {
   /** The mesh configuration. */
   readonly mesh?: Readonly<Record<string, unknown>>;
@@ -43,15 +43,15 @@ export interface GoldenSettings {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The networks of the mesh by name. */
   readonly networks?: Readonly<Record<string, unknown>>;
-  /** Keys of token issuers by their place. */
+  /** Keys of token issuers by place. */
   readonly tokenKeys?: Readonly<Record<string, string>>;
-  /** Virtual hosts go to the proxy one by one. */
+  /** The proxy gets virtual hosts one by one. */
   readonly vhds?: boolean;
 }
 
-/** The plain world: what the world of a golden is compared with. */
+/** The plain world, for comparison with the golden's world. */
 export interface PlainWorld extends GoldenSettings {
-  /** Kinds of objects that it has, too. Default: those of {@linkcode GROUND}. */
+  /** Further kinds of objects in the plain world. Default: the kinds of {@linkcode GROUND}. */
   readonly kinds?: readonly string[];
   /** Laid over every proxy. */
   readonly proxy?: GoldenProxy;
@@ -64,13 +64,13 @@ export interface GoldenHead extends GoldenSettings {
   readonly proxy?: GoldenProxy;
   /** Several proxies by name. */
   readonly proxies?: Readonly<Record<string, GoldenProxy>>;
-  /** Resources that are shown, as `type/name` with `*`. Default: all. */
+  /** Shown resources, as `type/name` with `*`. Default: all. */
   readonly show?: readonly string[];
   /** Default: the objects of the kinds of {@linkcode GROUND}, and the same proxies. `nothing`: all resources are shown. */
   readonly plain?: PlainWorld | "nothing";
 }
 
-/** A golden as its file has it. */
+/** The contents of a golden's file. */
 export interface Golden {
   /** The file up to the line of {@linkcode EXPECTED}. */
   readonly input: string;
@@ -78,19 +78,19 @@ export interface Golden {
   readonly objects: readonly GoldenObject[];
 }
 
-/** An object as users write it. */
+/** An object in users' form. */
 export interface GoldenObject {
   readonly kind: string;
   readonly [field: string]: unknown;
 }
 
-/** The address of a proxy that names none. Endpoints with it are the proxy's own workload. */
+/** The default address of a proxy. Endpoints with this address are the proxy's own workload. */
 export const PROXY_ADDRESS = "10.9.9.9";
 
 /** The line before the expected resources. */
 export const EXPECTED = "--- # expected\n";
 
-/** Kinds of objects that a plain world has as well: services and workloads. */
+/** Kinds of objects that a plain world also has: services and workloads. */
 export const GROUND: readonly string[] = [
   "Service",
   "EndpointSlice",
@@ -101,7 +101,7 @@ export const GROUND: readonly string[] = [
   "WorkloadEntry",
 ];
 
-/** Reads a golden. What stands behind {@linkcode EXPECTED} is not looked at. */
+/** Reads a golden. Ignores everything after {@linkcode EXPECTED}. */
 export function readGolden(text: string): Golden {
   const input = text.split(EXPECTED)[0]!;
   const documents = parseAllDocuments(input, { merge: true }).map((document) => {

@@ -1,6 +1,5 @@
 /**
- * Trees as YAML that fits a screen: what fits a line stands in one, and a large part that comes again is an alias of the
- * first.
+ * Trees as YAML that fits a screen: short parts are on one line, and a repeated large part is an alias of the first.
  *
  * @module
  */
@@ -25,16 +24,16 @@ export function yamlText(tree: unknown): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: false });
 }
 
-/** The length of a node in one line, roughly. */
+/** The approximate length of a node on one line. */
 function lengthOf(node: Node): number {
   const json = JSON.stringify(node.toJSON());
   return json.length - (isMap(node) ? json.match(/"[\w@.-]+":/g)?.length ?? 0 : 0);
 }
 
-/** Characters of a part that is said once. */
+/** Length, in characters, from which a repeated part becomes an alias. */
 const LARGE = 160;
 
-/** The same tree, with one object in the place of equal large parts. */
+/** The same tree, with equal large parts replaced by one object. */
 function shared(tree: unknown, known: Map<string, unknown>): unknown {
   if (typeof tree !== "object" || tree === null) return tree;
   const text = JSON.stringify(tree);

@@ -1,5 +1,5 @@
 /**
- * What the proxies of a golden get, the way the commands make it: texts in, resources of a proxy out.
+ * The resources of a golden's proxies, made as in the commands: texts in, resources of a proxy out.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { TYPE } from "../../../lib/translate/encode/encode.ts";
 import type { GoldenObject, GoldenProxy, GoldenSettings } from "./read.ts";
 import { PROXY_ADDRESS } from "./read.ts";
 
-/** Short words for the types of resources, as goldens name them. */
+/** Short names of resource types in goldens. */
 const TYPES: Readonly<Record<string, string>> = {
   cluster: TYPE.cluster,
   endpoints: TYPE.assignment,
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The resources of a proxy by `type/name`. */
 export type Resources = ReadonlyMap<string, EncodedResource>;
 
-/** A mesh of objects, to which proxies can be joined. */
+/** A mesh of objects that proxies can join. */
 export class GoldenWorld {
   readonly mesh: OfflineMesh;
 
@@ -64,7 +64,7 @@ export class GoldenWorld {
     return found;
   }
 
-  /** What is found to be wrong with the objects, as `name: message`. */
+  /** The findings about the objects, as `name: message`. */
   findings(): string[] {
     return [...new Set(this.mesh.findings().map(({ name, message }) => `${name}: ${message}`))];
   }
@@ -95,7 +95,7 @@ function networksOf(networks: Readonly<Record<string, unknown>>): MeshNetworks {
   return value;
 }
 
-/** Variables as an environment has them. */
+/** Variables in the form of an environment. */
 function textsOf(settings: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
 }

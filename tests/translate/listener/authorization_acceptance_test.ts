@@ -1,4 +1,4 @@
-/** Whatever validation lets through, and some that it does not: Envoy takes every listener with it. */
+/** Envoy accepts every listener with policies that validation admits, and with some that validation refuses. */
 import assert from "node:assert/strict";
 import { envoyPath, validate } from "../envoy.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
@@ -6,7 +6,7 @@ import { configObject, meshReader } from "../mesh_reader.ts";
 
 const binary = envoyPath();
 
-/** A policy as it is when it was read; what validation would refuse is in it, too. */
+/** A policy after reading, even if validation would refuse the policy. */
 function policy(operation: object, when: readonly object[] = []) {
   return configObject(
     "AuthorizationPolicy",
@@ -22,7 +22,7 @@ const TARGET = {
   fromSidecarIngress: false,
 } as const;
 
-/** Of each a listener of its own: one that is refused must not hide another. */
+/** Each path has a separate listener, so a refused listener hides no other. */
 const PATHS: readonly string[] = [
   ...["/a/{*}/", "/{**}/x", "/{*}/{**}", "/{**}", "/{*}", "/a/{**}/", "/a$b/{*}", "/%2f/{*}", "/a;b@:/{*}"],
   ...[
@@ -57,7 +57,7 @@ const WHEN: readonly object[] = [
   { key: "experimental.envoy.filters.[x]", values: ["[]", "[*]", "*", ""] },
   { key: "connection.sni", values: ["*", "*.a", "a*", "é"] },
   { key: "source.principal", values: [`*${LONG}`, `*${LONG}${LONG}`, "*\u0000", "*\ud800", "*é(["] },
-  // Each length around the one from which on the expression carries its own limit.
+  // All lengths around the limit from which the expression carries its own size limit.
   { key: "source.principal", values: Array.from({ length: 40 }, (_, i) => `*${LONG.slice(0, 40 + i)}`) },
   { key: "source.namespace", values: Array.from({ length: 40 }, (_, i) => `*${LONG.slice(0, i)}*`) },
   { key: "source.namespace", values: ["*a*b*c*", "*".repeat(30), ".", "a.b"] },

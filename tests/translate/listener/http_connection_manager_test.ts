@@ -1,4 +1,4 @@
-/** HTTP connection managers: their filters and what settings change in them. The whole messages are in the goldens. */
+/** HTTP connection managers: filters, and the effects of settings. Complete messages are in the goldens. */
 import assert from "node:assert/strict";
 import { decode } from "../../../lib/pb/reflect.ts";
 import type { HttpFilterSlots } from "../../../lib/translate/filters/http/order.ts";

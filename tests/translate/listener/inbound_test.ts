@@ -1,4 +1,4 @@
-/** What a workload serves: the owner of a port, the address of its listener, the inspectors on it. */
+/** The ports of a workload: owner, address of the listener, and inspectors. */
 import assert from "node:assert/strict";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { inboundTargets } from "../../../lib/translate/inbound/targets.ts";

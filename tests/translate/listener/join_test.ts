@@ -1,4 +1,7 @@
-/** How contributions of several hosts share one listener: the table of `lib/translate/listener/outbound/join.ts`, row by row. */
+/**
+ * How contributions of several hosts share a listener: the table of `lib/translate/listener/outbound/join.ts`, row by
+ * row.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../../lib/pb/codec.ts";
@@ -9,7 +12,7 @@ import { compareContributions, type ListenerContribution } from "../../../lib/tr
 import { meshReader } from "../mesh_reader.ts";
 import { anyParts, everywhere, loopback } from "./make_contributions.ts";
 
-/** The HTTP side, the hosts that have chains, and the reasons of conflicts. */
+/** The HTTP side, the hosts with chains, and the reasons of conflicts. */
 function summary(joined: JoinedListener | undefined): [string, string[], ConflictReason[]] {
   assert.ok(joined);
   const http = joined.http ? (joined.http.sniffed ? "sniffed" : "all") : "none";
@@ -80,7 +83,7 @@ Deno.test("of a chain that is taken in contribution the rest is kept, and the lo
     { ranges: ["11.0.0.0/8"], serverNames: ["y", "z"] },
   ]);
   assert.deepEqual(joined?.conflicts.map((c) => [c.reason, c.accepted, c.rejected]), [["tcpOverTcp", "a", "b"]]);
-  // Connections that end at the same place with either host are no loss to one of them.
+  // If both hosts send connections to the same destination, neither loses connections.
   const alike = joinContributions([first, of("b", ["y", "z"], ["10.9.9.9/8", "11.0.0.0/8"], "c")]);
   assert.deepEqual([alike?.chains.length, alike?.conflicts], [3, []]);
 });

@@ -1,4 +1,4 @@
-/** Expressions of access logs, as our parser and Envoy see them. */
+/** Expressions of access logs, judged by this project's parser and by Envoy. */
 import assert from "node:assert/strict";
 import { celProblem } from "../../../lib/config/validation/cel.ts";
 import { any } from "../../../lib/pb/codec.ts";

@@ -64,5 +64,5 @@ const anyPart = fc.record({
   return everywhere(hostname, protocol, { created, egress, ownPort: egress === 0, chains });
 });
 
-/** One contribution for each host and egress listener, as builders make them. */
+/** A contribution per host and egress listener, as in builders. */
 export const anyParts = fc.uniqueArray(anyPart, { maxLength: 8, selector: (p) => `${p.hostname}/${p.egress}` });

@@ -1,5 +1,5 @@
 /**
- * Listeners of contributions, as a proxy gets them.
+ * Listeners of contributions, in a proxy's form.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ListenerContribution } from "../../../lib/translate/listener/contr
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import type { Reader } from "../../../lib/translate/reader/reader.ts";
 
-/** Merges contributions key by key, in the order of their keys. */
+/** Merges contributions key by key, in the order of keys. */
 export function mergeAll(read: Reader, contributions: readonly ListenerContribution[]) {
   const keys = [...new Set(contributions.map((contribution) => contribution.key))].sort();
   const merged = keys.map((key) =>

@@ -1,4 +1,4 @@
-/** What a host contributes to outbound listeners, and what it asks to know that. */
+/** A host's contributions to outbound listeners, and the queries for them. */
 import assert from "node:assert/strict";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
 import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";

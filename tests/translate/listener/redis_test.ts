@@ -1,4 +1,4 @@
-/** Which listeners understand Redis: those whose cluster finds an endpoint by the key of a command. */
+/** Listeners that understand Redis: their cluster finds an endpoint by the key of a command. */
 import assert from "node:assert/strict";
 import type { Service } from "../../../lib/registry/types.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
@@ -12,7 +12,7 @@ const HOST = "keys.default.svc.cluster.local";
 const SETTINGS = { databases: ["Redis"] } as const;
 const PORT = port(6379, "Redis");
 
-/** The protocol that the listener of a service understands. */
+/** The protocol that a service's listener understands. */
 function understood(given: Partial<Service>, world: ReaderWorld = {}) {
   const keys = service(HOST, { ports: [PORT], ...given });
   const read = meshReader({ settings: SETTINGS, services: [keys], ...world });

@@ -1,4 +1,4 @@
-/** Real connections through a real Envoy with our listeners: which upstream gets which. */
+/** Real connections through a real Envoy with built listeners: the upstream of each connection. */
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
@@ -35,20 +35,20 @@ function echoServer() {
       for (const connection of connections) {
         try {
           connection.close();
-        } catch { /* closed by the end of its stream */ }
+        } catch { /** Already closed by the end of the stream. */ }
       }
     },
   };
 }
 
-/** A cluster with one endpoint on loopback. */
+/** A cluster with an endpoint on loopback. */
 function cluster(name: string, port: number): envoy.config.cluster.v3.Cluster {
   const address = { socket_address: { address: "127.0.0.1", port_value: port } };
   const endpoints = [{ lb_endpoints: [{ endpoint: { address } }] }];
   return { name, type: 0, connect_timeout: { seconds: 5 }, load_assignment: { cluster_name: name, endpoints } };
 }
 
-/** Workers open their sockets a moment after Envoy says that it starts them. */
+/** Workers open their sockets a moment after Envoy's log line about starting workers. */
 async function listening(port: number): Promise<void> {
   await until(`a listener at ${port}`, async () => {
     try {
@@ -112,7 +112,7 @@ Deno.test({
         const buffer = new Uint8Array(64);
         const read = await bytes.read(buffer);
         assert.equal(new TextDecoder().decode(buffer.subarray(0, read ?? 0)), "no http\n");
-        // The echo is no HTTP answer; that the proxy says so itself shows that it took the request as one.
+        // The echo is not an HTTP answer. The proxy's own error shows that the proxy treated the request as HTTP.
         const answer = await fetch(`http://127.0.0.1:${number}/`);
         await answer.body?.cancel();
         assert.equal(answer.status, 502);
@@ -148,9 +148,7 @@ Deno.test({
     }),
 });
 
-/**
- * Begins a TLS handshake with that name and waits for the upstream that gets it. (The echo of it ends the handshake.)
- */
+/** Begins a TLS handshake with a server name and waits for the upstream. (The echo ends the handshake.) */
 async function hello(serverName: string, number: number, reached: Promise<void>): Promise<void> {
   const plain = await Deno.connect({ hostname: "127.0.0.1", port: number });
   using tls = await Deno.startTls(plain, { hostname: serverName });

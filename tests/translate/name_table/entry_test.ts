@@ -1,4 +1,4 @@
-/** The names of one host in the DNS table of an agent: which there are, with which addresses, and what is read for them. */
+/** The names of a host in an agent's DNS table: names, addresses, and the queries for them. */
 import assert from "node:assert/strict";
 import type { Endpoint, Service } from "../../../lib/registry/types.ts";
 import { nameEntries } from "../../../lib/translate/name_table/entry.ts";

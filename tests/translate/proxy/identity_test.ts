@@ -1,4 +1,4 @@
-/** Node ids are read by a strict grammar, and so are the names that metadata put in their place. */
+/** Node IDs follow a strict grammar, and so do names in metadata that replace parts of the ID. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
@@ -32,7 +32,7 @@ Deno.test("a node id is read where all of it has the grammar, and refused otherw
   fc.assert(
     fc.property(id, (id) => {
       const match = WITNESS.exec(id);
-      // A last label that is a number is no name of a domain.
+      // A domain name does not end in a number.
       if (match === null || /(?:^|\.)\d+$/.test(match[5]!)) {
         assert.throws(() => parseNodeId(id), NodeRefused, id);
       } else {

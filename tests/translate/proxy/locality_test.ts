@@ -1,4 +1,4 @@
-/** The locality of a proxy: by its labels, else by its own report. */
+/** The locality of a proxy: from labels, else from the proxy's own report. */
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { readNode } from "../../../lib/translate/proxy/node.ts";

@@ -1,4 +1,4 @@
-/** Values of the usual form are read without their schemas, and as these would read them. */
+/** Values in usual form are read without schemas, with the schemas' results. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { flag, list, type MetadataForm, text } from "../../../lib/translate/proxy/metadata_form.ts";

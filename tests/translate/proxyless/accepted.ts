@@ -1,5 +1,5 @@
 /**
- * Whether gRPC's library for Node takes a resource: the checks by which it refuses what a server sends.
+ * Whether the gRPC library for Node accepts a resource: the library's own checks of received resources.
  *
  * Permissions: env (its switches), read (the package's protobuf files).
  *
@@ -7,7 +7,7 @@
  */
 import type { EncodedResource } from "../../../lib/resource/encoded.ts";
 
-// The check of RBAC filters is off by default in this version.
+// In this version the check of RBAC filters is off by default.
 Deno.env.set("GRPC_XDS_EXPERIMENTAL_RBAC", "true");
 
 interface Verdict {
@@ -36,7 +36,7 @@ const TYPES: ReadonlyMap<string, ResourceType> = new Map([
 
 const context = { server: {}, bootstrap: { certificateProviders: { default: {} } } };
 
-/** Why it is refused; undefined: it is taken. */
+/** Why the library refuses the resource. Undefined when accepted. */
 export function refusal({ typeUrl, value }: EncodedResource): string | undefined {
   return TYPES.get(typeUrl.slice(typeUrl.lastIndexOf(".") + 1))!.decode(context, { type_url: typeUrl, value }).error;
 }

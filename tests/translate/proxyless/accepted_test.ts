@@ -1,4 +1,4 @@
-/** A real library takes what is sent to it: zero rejections. */
+/** A real library accepts every sent resource: zero rejections. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeResource } from "../../../lib/resource/encoded.ts";

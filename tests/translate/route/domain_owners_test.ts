@@ -29,7 +29,7 @@ Deno.test("an update without a clash changes no other virtual host", () => {
   assert.deepEqual(owners.owned("b:80"), ["c"]);
 });
 
-/** Every domain to the virtual host that owns it, from scratch. */
+/** The owner of every domain, computed from scratch. */
 function fresh(claims: ReadonlyMap<string, readonly [readonly string[], number]>): Map<string, string> {
   const won = new Map<string, string>();
   const rank = (name: string, domain: string) =>

@@ -8,7 +8,7 @@ import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
 import { plainService } from "../../../lib/registry/mock.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";
 
-/** A service entry's service; `hostname` is its key as well. */
+/** A service of a service entry. `hostname` is also the key. */
 export function service(one: Partial<Service> & { readonly hostname: string }): Service {
   const ports = [{ name: "http", port: 80, protocol: "HTTP" as const }];
   const cause = `ServiceEntry/default/${one.hostname}`;
@@ -20,7 +20,7 @@ export function ports(...all: readonly (readonly [number, Protocol])[]): Service
   return all.map(([port, protocol]) => ({ name: `p${port}`, port, protocol }));
 }
 
-/** A virtual service named `vs` in namespace `default` with these rules, for sidecars unless `spec` says otherwise. */
+/** A virtual service named `vs` in namespace `default` with the rules. Default: for sidecars. */
 export function virtualService(http: readonly HttpRoute[], spec: VirtualServiceSpec = {}): EffectiveVirtualService {
   return {
     name: "vs",

@@ -1,5 +1,5 @@
 /**
- * A listener around a route configuration, so that Envoy can be asked whether it accepts it.
+ * A listener around a route configuration, so Envoy can check the route configuration.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 
 const HTTP = "envoy.extensions.filters.http";
 
-/** The filters that routes configure, and the router. */
+/** The filters with per-route configuration, and the router. */
 const filters = [
   ["envoy.filters.http.fault", `${HTTP}.fault.v3.HTTPFault`],
   ["envoy.filters.http.cors", `${HTTP}.cors.v3.Cors`],
@@ -17,7 +17,7 @@ const filters = [
   ["envoy.filters.http.router", `${HTTP}.router.v3.Router`],
 ] as const;
 
-/** A listener with these routes: at a Unix socket, or never bound, on a port of its own. */
+/** A listener with the routes, at a Unix socket, or at a port without binding. */
 export function routeListener(
   routes: envoy.config.route.v3.RouteConfiguration,
   at: number | string,

@@ -1,4 +1,4 @@
-/** Prefixes of whole segments: those of Ingresses, and none that Envoy would refuse. */
+/** Prefixes of whole segments, for Ingresses, in a form that Envoy accepts. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { routeMatch } from "../../../lib/translate/route/match.ts";

@@ -1,4 +1,4 @@
-/** What clients of a sidecar get by its routes, from a real Envoy. */
+/** Answers to clients of a sidecar by route, from a real Envoy. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ const HOST = "a.default.svc.cluster.local";
 /** Sends a request: host, path, further header lines; gives `status what-the-upstream-saw`. */
 type HttpQuestion = (host: string, path: string, ...headers: string[]) => Promise<string>;
 
-/** Runs Envoy with one route configuration in front of upstreams that report the requests that reached them. */
+/** Runs Envoy with a route configuration in front of upstreams that report received requests. */
 async function withRoutes(name: string, world: ReaderWorld, use: (ask: HttpQuestion) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const upstream = createServer((got, answer) => {
@@ -56,7 +56,7 @@ async function withRoutes(name: string, world: ReaderWorld, use: (ask: HttpQuest
   }
 }
 
-/** The upstreams are one server: a header names the cluster the request was for. */
+/** All upstreams are one server: a header names the cluster of the request. */
 function tellingCluster(route: envoy.config.route.v3.Route): envoy.config.route.v3.Route {
   if (!route.route) return route;
   const header = { header: { key: "x-cluster", value: "%UPSTREAM_CLUSTER%" } };

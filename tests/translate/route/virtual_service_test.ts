@@ -282,7 +282,7 @@ for (const [name, spec, subset, expected] of hashCases) {
     const world = { services, destinationRules: hashed(spec)! };
     const action = one({ route }, world).route;
     assert.deepEqual(action?.hash_policy, expected ? [expected] : undefined);
-    // A hashed request stays on its host when it is tried again.
+    // A retried hashed request stays on its host.
     assert.equal(action?.retry_policy?.retry_host_predicate === undefined, expected !== undefined);
   });
 }

@@ -11,7 +11,7 @@ import { routeListener } from "./route_listener.ts";
 const route = [{ destination: { host: "x.com" } }];
 const many = Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}`, "1"]));
 
-/** Rules that Envoy refuses as they are. */
+/** Rules that Envoy would refuse unchanged. */
 const unsendable: [string, Partial<HttpRoute>, RegExp][] = [
   ["a line break in a rewritten path", { rewrite: { uri: "/a\nb" } }, /rewrite.uri has line breaks/],
   ["a line break in a rewritten authority", { rewrite: { authority: "a\rb" } }, /rewrite.authority has line breaks/],
@@ -23,7 +23,7 @@ const unsendable: [string, Partial<HttpRoute>, RegExp][] = [
   ["too many headers", { headers: { request: { add: many } } }, /more than 1000 operations/],
 ];
 
-/** Rules that are changed to what Envoy takes. */
+/** Rules that are adapted to Envoy's limits. */
 const bounded: [string, Partial<HttpRoute>][] = [
   ["endless timeouts", { timeout: 1e18, retries: { attempts: 1, perTryTimeout: 1e18, backoff: 1e18 } }],
   ["an endless delay", { fault: { delay: { fixedDelay: 1e18, percentage: { value: 1 } } } }],

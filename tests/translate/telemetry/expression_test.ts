@@ -1,4 +1,4 @@
-/** Expressions of users for tags, as the proxy gets them. */
+/** Users' expressions for tags, in the form for proxies. */
 import assert from "node:assert/strict";
 import { expressionValue } from "../../../lib/translate/telemetry/metrics/stats_logger.ts";
 
