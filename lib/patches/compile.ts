@@ -126,7 +126,7 @@ function isWithinLimits(patch: CompiledPatch, problem: ReportPatchFinding): bool
   const beyond = beyondLimits(PATCHED_MESSAGE[applyTo], whole, operation === "MERGE");
   if (beyond.length === 0) return true;
   const guards = mayRefuse(patch);
-  const then = guards ? "proxies reject what it changes" : "it is left out";
+  const then = guards ? "proxies reject the patched resource" : "the patch is left out";
   problem("beyond limits", `${beyond.join("; ")}; ${then}`);
   return guards;
 }
@@ -179,7 +179,7 @@ function reportOtherName(
   if (name === sought?.name) return;
   problem(
     "left out",
-    `name: ${JSON.stringify(name)}, expected none: the resource that is merged into keeps its name`,
+    `name: ${JSON.stringify(name)}, expected none: a merge keeps the name of the resource`,
   );
 }
 
@@ -194,7 +194,8 @@ function operationOn(
 }
 
 /** The consequence when a patch that may refuse requests cannot be used. */
-const KEPT_CLOSED = "it may refuse requests, so proxies keep what they have where it matches, or let nothing in";
+const KEPT_CLOSED =
+  "the patch may refuse requests, so proxies keep the last version of matching resources, or admit nothing";
 
 /** The value of a patch, or its substitute. */
 type ReadValue = Pick<CompiledPatch, "value" | "unusable">;
@@ -222,7 +223,7 @@ function readValue(
   const { message, error, leftOut } = readMessage(name, json);
   if (message === undefined || (isGuard && leftOut !== undefined)) return refuse(error ?? leftOut!);
   if (leftOut !== undefined) problem("left out", leftOut);
-  if (isNameMissing(applyTo, operation, message)) return refuse("name is missing, expected one for what is added");
+  if (isNameMissing(applyTo, operation, message)) return refuse("name is missing, expected a name for an added part");
   reportOtherName(config, operation, message, problem);
   return { value: message };
 }

@@ -144,7 +144,7 @@ function checkField(own: FieldRules, field: protobuf.Field, value: unknown, path
   const isMessage = field.resolve().resolvedType instanceof protobuf.Type;
   if (value === undefined) {
     if (check.isPart || field.partOf) return;
-    if (own.message?.required || own.duration?.required) say("missing", "it to be there");
+    if (own.message?.required || own.duration?.required) say("missing", "a value");
     if (isMessage) return;
   }
   checkValue(own, field, value, say);

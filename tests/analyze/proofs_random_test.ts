@@ -80,7 +80,7 @@ Deno.test("a host that is said to have lost its connections gets others without 
       ];
       const world = proofWorld([...entries, ...rules]);
       for (const finding of world.findings.filter(({ name }) => name === "tcp-listener-conflict")) {
-        const [, winner] = /: (\S+) has it, so/.exec(finding.message) ?? [];
+        const [, winner] = /: (\S+) has the (?:listener|port), so/.exec(finding.message) ?? [];
         const rest = world.documents.filter(({ spec, kind }) =>
           kind !== "ServiceEntry" || !(spec as { hosts: string[] }).hosts.includes(winner!)
         );

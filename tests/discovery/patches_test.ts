@@ -101,7 +101,7 @@ Deno.test("what patches add under a name that proxies have is left out, with a f
   assert.deepEqual(contents(proxy), before);
   const found = fixture.pipeline.translator.warnings().filter(({ name }) => name === "patch-failed");
   assert.deepEqual(found.map(({ message }) => message), [
-    "spec.configPatches[0]: BlackHoleCluster is left out, proxies have one of that name",
+    "spec.configPatches[0]: BlackHoleCluster is left out, because proxies have another resource of this name",
   ]);
   for (const set of proxy.resourceSets(TYPE.cluster) ?? []) {
     for (const { causes } of set) assert.ok(!causes.some((cause) => cause.startsWith("ProxyFilter/")));

@@ -127,7 +127,7 @@ Deno.test("a proxy that has nothing yet gets a cluster without the one of many f
   const { translator } = fixture.pipeline;
   assert.equal(translator.counts.proxies, 2, "what stands in is no proxy");
   const [found, ...more] = translator.warnings().filter(({ name }) => name === "patch-rejected");
-  assert.match(found?.message ?? "", /^Cluster .* goes without these patches to .*: no good$/);
+  assert.match(found?.message ?? "", /^Cluster .* is sent without these patches to .*: no good$/);
   assert.deepEqual([found?.place.objects, more], [[{ kind: "ProxyFilter", namespace: "x", name: "slow" }], []]);
   proxy.standIns.close();
   other.standIns.close();
@@ -153,7 +153,7 @@ Deno.test("the version that was taken last stays, and a change of something else
   await proxy.decided("earlier");
   assert.equal(proxy.cluster.connect_timeout?.seconds, 3, "what the filter did before stays in force");
   const [said] = fixture.pipeline.translator.warnings().filter(({ name }) => name === "patch-rejected");
-  assert.match(said?.message ?? "", /^Cluster .* stays as it was taken last by /);
+  assert.match(said?.message ?? "", /^Cluster .* keeps its last accepted version at /);
   proxy.change({
     apiVersion: "networking.istio.io/v1",
     kind: "DestinationRule",

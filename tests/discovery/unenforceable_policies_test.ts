@@ -34,7 +34,7 @@ Deno.test("a proxy whose build has no authorization filter refuses everything wh
 Deno.test("of a condition that a proxy cannot compare ALLOW admits nothing, and DENY refuses whatever it is", () => {
   const rules = [{ to: [{ operation: { paths: ["/\ud800"] } }] }];
   const deny = inbound(policy("DENY", rules));
-  assert.match(deny.said, /rules\[0\] matches without regard to that: the proxy cannot compare/);
+  assert.match(deny.said, /rules\[0\] matches without this condition: the proxy cannot compare/);
   assert.match(deny.text, /"action":"?(?:DENY|1)/);
   const allow = inbound(policy("ALLOW", rules));
   assert.match(allow.said, /rules\[0\] never matches: the proxy cannot compare/);

@@ -144,7 +144,7 @@ for (const delta of [true, false]) {
         await envoy.ready(port);
         assert.equal(await status(), 403);
         await mesh.write("guard.json", guard(http({ ...empty, "@type": `${TYPES}.filters.http.lua.v2.Lua` })));
-        await until("it stays", () => says("patch-rejected", /stays as it was taken last/));
+        await until("it stays", () => says("patch-rejected", /keeps its last accepted version/));
         assert.equal(await status(), 403, "the last good guard refuses");
         const live = await mesh.page<{ everywhere: boolean; why: string[] }>("live?object=EnvoyFilter/demo/guard");
         assert.equal(live.everywhere, false);

@@ -135,10 +135,10 @@ spec:
       message
     );
   assert.deepEqual(found(text(port(90, "HTTP"), port(80, "TCP"))), [
-    "inbound port 9090: port 90 of cart.test has it, so port 80 is not served there",
+    "inbound port 9090: port 90 of cart.test has the port, so port 80 is not served there",
   ]);
   assert.deepEqual(found(text(port(80, "TCP"), port(90, "HTTP"))), [
-    "inbound port 9090: port 80 of cart.test has it, so port 90 is not served there",
+    "inbound port 9090: port 80 of cart.test has the port, so port 90 is not served there",
   ]);
   const mesh = meshOf({ "cart.yaml": text(port(90, "HTTP"), port(80, "TCP")) });
   const [{ node }] = proxiesOf(mesh).proxies.filter(({ node }) => node.id.startsWith("sidecar~10.9.0.1~")) as [

@@ -95,7 +95,7 @@ Deno.test("of two ports of a service at one workload port the first in its list 
   const found = (yaml: string) =>
     checked(yaml).filter(({ name }) => name === "inbound-conflict").map(({ message }) => message);
   assert.deepEqual(found(WORLD + entry([http, tcp])), [
-    "inbound port 9090: port 90 of own.test has it, so port 80 is not served there",
+    "inbound port 9090: port 90 of own.test has the port, so port 80 is not served there",
   ]);
   assert.deepEqual(found(WORLD + entry([http, { ...tcp, protocol: "HTTP" }])), []);
   assert.equal(

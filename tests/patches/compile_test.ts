@@ -23,7 +23,10 @@ const CASES: readonly (readonly [string, WrittenPatch, readonly [number, RegExp?
     cluster({ circuit_breakers: { tresholds: [] } }),
     [1, /left out.*CircuitBreakers.*tresholds/],
   ],
-  ["a field that Envoy lacks", cluster({ connect_timeot: "1s" }), [1, /refused.*Cluster.*connect_timeot.*nothing in/]],
+  ["a field that Envoy lacks", cluster({ connect_timeot: "1s" }), [
+    1,
+    /refused.*Cluster.*connect_timeot.*admit nothing/,
+  ]],
   ["a name that an enum lacks", cluster({ lb_policy: "BEST" }), [1, /left out.*lb_policy.*"BEST"/]],
   ["a duration of another form", cluster({ connect_timeout: "1 minute" }), [0, /refused.*Duration.*1 minute/]],
   ["a value of another kind", cluster({ circuit_breakers: 3 }), [

@@ -161,7 +161,7 @@ function tcpCarrier(read: Reader, hbone: boolean): Carrier<NetworkFilter> {
 
 function sideFindings(policies: readonly AuthorizationPolicy[], side: Side<unknown>): Finding[] {
   if ("closed" in side) {
-    const text = `ports are closed: the proxy's build lacks ${side.filter}, by which policies are enforced`;
+    const text = `ports are closed: the proxy's build lacks ${side.filter}, which enforces policies`;
     return policies.map(({ key }) => lossOf("not-as-written", [key], text));
   }
   const { inexpressible, unasked } = side.filters;
@@ -174,12 +174,12 @@ function sideFindings(policies: readonly AuthorizationPolicy[], side: Side<unkno
 }
 
 function unaskedFinding({ policy, provider, why }: UnaskedPolicy, where: string): Finding {
-  const text = `what its rules match${where} is refused: provider "${provider}" ${why}`;
+  const text = `matching traffic${where} is refused: provider "${provider}" ${why}`;
   return lossOf("unusable-authorizer", [policy.key], text);
 }
 
 function inexpressibleText({ policy, index, conditions }: InexpressibleRule): string {
-  const effect = policy.spec.action === "ALLOW" ? "never matches" : "matches without regard to that";
+  const effect = policy.spec.action === "ALLOW" ? "never matches" : "matches without this condition";
   return `rules[${index}] ${effect}: the proxy cannot compare ${conditions.join(", ")}`;
 }
 
@@ -194,7 +194,7 @@ function isForPort({ policy, index }: InexpressibleRule, port: number): boolean 
 }
 
 function bytesFinding({ policy, index, conditions }: InexpressibleRule, port: number): Finding {
-  const effect = policy.spec.action === "ALLOW" ? "never matches there" : "matches there without regard to that";
+  const effect = policy.spec.action === "ALLOW" ? "never matches there" : "matches there without this condition";
   const text = `port ${port} carries bytes, which have no ${conditions.join(", ")}: rules[${index}] ${effect}`;
   return warningOf("http-rule-for-bytes", [policy.key], text);
 }

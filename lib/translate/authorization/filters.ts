@@ -149,7 +149,7 @@ function customFilters<F>(building: BuildingFilters<F>, policies: readonly Autho
 }
 
 function unaskable<F>({ http }: Carrier<F>): string {
-  return http ? "needs a filter that the proxy's build lacks" : "is asked about requests alone";
+  return http ? "needs a filter that the proxy's build lacks" : "can only be asked about requests";
 }
 
 /** Matches the note that a rule of a CUSTOM policy leaves. */

@@ -48,7 +48,7 @@ export function wasmExtension(read: Reader, plugin: WasmPlugin): BuiltExtension 
   const name = pluginResource(plugin);
   const why = whyNotRun(read, spec, level);
   if (why !== undefined) {
-    const effect = spec.failStrategy === "FAIL_OPEN" ? "everything passes without it" : "everything is denied";
+    const effect = spec.failStrategy === "FAIL_OPEN" ? "everything passes without the module" : "everything is denied";
     const typed_config = standIn(spec, level);
     return { message: { name, typed_config }, causes: [key], warnings: [{ cause: key, text: `${why}: ${effect}` }] };
   }

@@ -152,7 +152,7 @@ function bytesTargets({ read, port, problems }: Building, server: MergedServer):
     return target ? [{ ...target, parts, subnets: port.port > 0 ? subnets : [] }] : [];
   });
   if (found.length > 0) return found;
-  const why = "no virtual service that is bound to it has a tcp rule for this port";
+  const why = "no bound virtual service has a tcp rule for this port";
   problems.push(serverRefusal(server, port.port, "noRoute", why));
   return [];
 }
@@ -175,7 +175,7 @@ function addPassthrough(building: Building, server: MergedServer): void {
     }
   }
   if (bound) return;
-  const why = "no virtual service that is bound to it has a tls rule for this port";
+  const why = "no bound virtual service has a tls rule for this port";
   problems.push(serverRefusal(server, port.port, "noRoute", why));
 }
 
@@ -216,7 +216,7 @@ function addRule(
     chains.push({ ...match, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes, parts });
   }
   if (taken) {
-    const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;
+    const why = `${taken.hostname} already has some of the server names at Gateway ${server.gateway}`;
     problems.push(virtualServiceRefusal(vs, rule, port.port, "duplicateHosts", why));
   }
 }

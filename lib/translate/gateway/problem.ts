@@ -85,7 +85,7 @@ interface RefusalText {
 const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
   protocolConflict: {
     field: ".port.protocol",
-    expected: "one protocol for all servers of a port, and one server where it is TCP",
+    expected: "one protocol for all servers of a port, and a single server for TCP",
     effect: "This server is left out: the older one has the port.",
     fix: "Use another port.",
   },
@@ -103,9 +103,9 @@ const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
   },
   uncheckedClients: {
     field: ".tls.mode",
-    expected: "mode MUTUAL where clients are named, or no names of clients",
-    effect: "This server is left out: it would let anybody in.",
-    fix: "Use mode MUTUAL, or remove the names.",
+    expected: "mode MUTUAL for a list of clients, or no list of clients",
+    effect: "This server is left out: otherwise anybody would be admitted.",
+    fix: "Use mode MUTUAL, or remove the list of clients.",
   },
   missingTls: {
     field: ".tls",

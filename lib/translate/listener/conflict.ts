@@ -48,5 +48,7 @@ export function listenerFinding(conflict: ListenerConflict): Finding {
 
 /** The listener, the owner, and the host without service. */
 export function conflictText({ listener, accepted, rejected, rejectedProtocol }: ListenerConflict): string {
-  return `${listener}: ${accepted} has it, so ${rejected} (protocol ${protocolText(rejectedProtocol)}) is not served`;
+  return `${listener}: ${accepted} has the listener, so ${rejected} (protocol ${
+    protocolText(rejectedProtocol)
+  }) is not served`;
 }

@@ -130,16 +130,16 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
   if (checksNobody(tls)) {
     return {
       refusal: "uncheckedClients",
-      why: "tls names clients that are let in (subjectAltNames, verifyCertificateSpki or verifyCertificateHash), and " +
-        `mode ${tls.mode} looks at no certificate of clients: anybody would be`,
+      why: "tls lists the admitted clients (subjectAltNames, verifyCertificateSpki or verifyCertificateHash), but " +
+        `mode ${tls.mode} checks no client certificate: anybody would be admitted`,
     };
   }
   const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
   const names = tls.credentialNames?.length ? tls.credentialNames : tls.credentialName ? [tls.credentialName] : [];
   if (names.length > 0) {
     const why =
-      `tls.credentialName "${names.join(", ")}" is for proxies that prove who they are, and this one has no ` +
-      "agent that could; name files";
+      `tls.credentialName "${names.join(", ")}" needs a proxy with a verified identity, and the proxy has no ` +
+      "agent; use files instead";
     if (!names.every((name) => mayBeServed(read, name))) return { refusal: "certificateByName", why };
     const secret = (name: string): SecretReference => ({ config: credentialSecret(read, name) });
     // Envoy accepts a single list of authorities for all certificates: the list of the first name is used.

@@ -14,7 +14,8 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
     for (const text of problems) yield lossOf("unresolved-reference", [key], `${key}: ${text}`);
   }
   for (const { host, subset, accepted, rejected } of mesh.destinationRules.duplicateSubsets()) {
-    const text = `DestinationRules of ${host}: subset ${subset} of ${accepted} holds, that of ${rejected} is left out`;
+    const text =
+      `DestinationRules of ${host}: subset ${subset} of ${accepted} is in force, subset ${subset} of ${rejected} is left out`;
     yield lossOf("duplicate-subset", [rejected, accepted], text);
   }
   for (const filter of mesh.proxyFilters) yield* patchFindings(filter);

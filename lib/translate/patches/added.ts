@@ -41,12 +41,12 @@ export function added<P extends keyof AddedMessages>(
     const message = patch.value as AddedMessages[P];
     const { name = "" } = message;
     if (others.some(({ message }) => message.name === name)) {
-      report({ patch, error: `${name} is left out, proxies have one of that name` });
+      report({ patch, error: `${name} is left out, because proxies have another resource of this name` });
       return [];
     }
     const owner = taken.get(name);
     if (owner !== undefined) {
-      report({ patch, error: `${name} is left out, ${owner} adds one of that name`, beside: [owner] });
+      report({ patch, error: `${name} is left out, because ${owner} adds a resource of this name`, beside: [owner] });
       return [];
     }
     taken.set(name, patch.filter);

@@ -63,7 +63,7 @@ export function listenerPatching(read: Reader, report: ReportNote, context: Patc
     });
     if (patched === undefined || patched === message || hasChains(patched)) return patched;
     const patch = applied.at(-1)!;
-    const error = `listener ${message.name} is left out: patches leave it no filter chain`;
+    const error = `listener ${message.name} is left out: patches remove all of its filter chains`;
     const beside = new Set(applied.map(({ filter }) => filter).filter((filter) => filter !== patch.filter));
     report({ patch, error, beside: [...beside], sort: "listener-without-chains" });
     return undefined;

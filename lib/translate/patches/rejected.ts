@@ -31,10 +31,10 @@ export function patchingFilters(causes: readonly string[]): readonly string[] {
 
 /** The effect of a substitute, in a text such as `Listener 0.0.0.0_80 ...`. The proxies and their words follow. */
 const SAYS: { readonly [K in StandInKind]: string } = {
-  earlier: "stays as it was taken last by",
-  without: "goes without these patches to",
-  closed: "lets nothing in, because these patches guard it, at",
-  nothing: "is not in force as it is written at",
+  earlier: "keeps its last accepted version at",
+  without: "is sent without these patches to",
+  closed: "is closed, because these patches may refuse requests, at",
+  nothing: "is not in force as written at",
   undecided: "is tried without these patches at",
 };
 
@@ -62,7 +62,9 @@ export function rejectionFindings(
     const type = typeUrl.slice(typeUrl.lastIndexOf(".") + 1);
     const more = names.size === 1 ? "" : ` (and ${names.size - 1} more)`;
     const others = proxies.size === 1 ? "" : ` and ${proxies.size - 1} others`;
-    const text = `${type} ${name}${more} ${SAYS[standIn]} ${nodeId}${others}, which reject it with them: ${message}`;
+    const text = `${type} ${name}${more} ${
+      SAYS[standIn]
+    } ${nodeId}${others}, which reject the patched resource: ${message}`;
     return lossOf("patch-rejected", filters, text);
   });
 }

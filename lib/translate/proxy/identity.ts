@@ -51,9 +51,9 @@ export function parseNodeId(id: string): NodeId {
   if (!NAME.test(workload.slice(0, Math.max(0, dot))) || !isDnsLabel(namespace)) {
     problems.push(`workload ${JSON.stringify(workload)}, expected name.namespace`);
   }
-  if (dnsDomain === "") problems.push("empty DNS domain, expected one such as default.svc.cluster.local");
+  if (dnsDomain === "") problems.push("empty DNS domain, expected a domain such as default.svc.cluster.local");
   else if (hostProblem(dnsDomain) !== undefined) {
-    problems.push(`DNS domain ${JSON.stringify(dnsDomain)}, expected one such as default.svc.cluster.local`);
+    problems.push(`DNS domain ${JSON.stringify(dnsDomain)}, expected a domain such as default.svc.cluster.local`);
   }
   if (problems.length > 0) throw new NodeRefused(`node id ${JSON.stringify(id)}: ${problems.join("; ")}`);
   return {

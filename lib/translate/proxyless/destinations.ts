@@ -57,5 +57,9 @@ function destinationOf(plan: DestinationPlan, all: readonly Endpoint[]): Library
   const [name, ...more] = names;
   if (name === undefined || plan.discovery === "eds") return { plan, endpoints };
   if (plan.discovery === "logicalDns" || more.length === 0 && endpoints.length === 0) return { plan, endpoints, name };
-  return { plan, endpoints, without: "gRPC clients resolve one name for a cluster, and this has several endpoints" };
+  return {
+    plan,
+    endpoints,
+    without: "gRPC clients resolve a single name per cluster, and this cluster has several endpoints",
+  };
 }

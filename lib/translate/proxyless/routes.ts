@@ -56,7 +56,7 @@ function clientRoute(route: Route, cluster: string, notes: Set<string>): Route |
   if (match === undefined) return undefined;
   const named = { ...(route.name ? { name: route.name } : {}), match };
   if (route.route === undefined) {
-    notes.add("gRPC clients cannot answer calls themselves: calls that a redirect or directResponse takes fail there");
+    notes.add("gRPC clients cannot answer calls: calls with a matching redirect or directResponse fail there");
     return { ...named, route: { cluster }, ...withFault(failure(route)) };
   }
   const fault = route.typed_per_filter_config?.[FAULT_FILTER];
@@ -86,13 +86,15 @@ function failure({ direct_response: { status = 0 } = {} }: Route): google.protob
 function clientMatch(match: RouteMatch, notes: Set<string>): RouteMatch | undefined {
   const { dynamic_metadata: claims = [], query_parameters: query = [], path_separated_prefix: segments } = match;
   if (query.length > 0 || claims.some(({ invert }) => !invert)) {
-    notes.add("calls of gRPC clients have no query and no verified token: rules that want one never match there");
+    notes.add(
+      "calls of gRPC clients have no query and no verified token: rules with such a condition never match there",
+    );
     return undefined;
   }
   const headers = (match.headers ?? []).filter((header) => !isPost(header));
   if (headers.some(({ name }) => name?.startsWith(":"))) {
     notes.add(
-      "gRPC clients do not compare authority, scheme and other methods than POST: rules that do never match there",
+      "gRPC clients do not compare authority, scheme and other methods than POST: rules with such a condition never match there",
     );
     return undefined;
   }

@@ -54,7 +54,7 @@ export function libraryPorts(read: Reader, targets: readonly InboundTarget[], re
   const filters = [...refusal ? [refusal] : [], ...authorization.calls, routerFilter()];
   if (refusal) {
     report(
-      lossOf("not-as-written", [...tokens.causes], "gRPC servers verify no tokens: calls that carry one are refused"),
+      lossOf("not-as-written", [...tokens.causes], "gRPC servers verify no tokens: calls with a token are refused"),
     );
   }
   for (const finding of findingsOnce(authorization.findings())) report(finding);

@@ -30,7 +30,9 @@ export interface ClientTls {
 export function clientTls(read: Reader, { policy: { tls }, service }: DestinationPlan): ClientTls {
   if (tls === undefined || tls.mode === "DISABLE") return {};
   if (tls.mode !== "MESH_MUTUAL") {
-    return { closed: `their TLS is that of the mesh (ISTIO_MUTUAL), and the rule's tls.mode is ${tls.mode}` };
+    return {
+      closed: `gRPC clients support only TLS of the mesh (ISTIO_MUTUAL), and the rule's tls.mode is ${tls.mode}`,
+    };
   }
   const names = tls.subjectAltNames ?? workloadNames(read, service);
   const common_tls_context = certificates(names);

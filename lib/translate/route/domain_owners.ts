@@ -141,7 +141,7 @@ export function domainFinding(
   objects: readonly string[],
   owners: readonly string[] = [],
 ): Finding {
-  const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
+  const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} loses the domain`;
   // Hosts of a service entry share addresses. Each host is served by name, as written.
   const ip = domain.startsWith("[") ? domain.slice(1, domain.indexOf("]")) : domain;
   const isShared = isIp(ip) && new Set([...objects, ...owners]).size === 1 && owners.length > 0;

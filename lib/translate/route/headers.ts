@@ -82,7 +82,7 @@ function options(
   return written.flatMap(([key, value]) => {
     const problem = substitutionProblem(value, "header");
     if (problem === undefined) return [{ header: { key, value }, append_action: append_action! }];
-    warnings.push(`header ${key}: ${problem}; it is left out`);
+    warnings.push(`header ${key}: ${problem}; the header is left out`);
     return [];
   });
 }

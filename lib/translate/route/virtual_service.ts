@@ -175,7 +175,7 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
   if (rule.redirect) {
     const redirect = redirectAction(rule.redirect, context.port, context.tls);
     if (redirect) route.redirect = redirect;
-    else warnings.push(`redirectCode ${rule.redirect.redirectCode} is no redirect; the rule is left out`);
+    else warnings.push(`redirectCode ${rule.redirect.redirectCode} is not a redirect; the rule is left out`);
   } else if (rule.directResponse) {
     const response = directResponse(rule.directResponse);
     if (response) route.direct_response = response;

@@ -59,7 +59,7 @@ export function otelSampler(
   const to = own ? providerCluster(read, own) : exporter;
   if (isUnusable(to)) return to;
   const settings = own ? own.http : http;
-  if (settings === undefined) return { why: "has a dynatraceSampler that has no HTTP service to ask" };
+  if (settings === undefined) return { why: "has a dynatraceSampler without an HTTP service" };
   const path = own ? settings.path ?? "" : "/api/v2/samplingConfiguration";
   const config: envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig = {
     tenant,

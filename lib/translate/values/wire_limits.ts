@@ -52,7 +52,7 @@ function headerProblem(headers: Headers | undefined): string | undefined {
     const { set = {}, add = {}, remove = [] } = headers?.[direction] ?? {};
     const added = [...Object.keys(set), ...Object.keys(add)];
     for (const name of [...added, ...remove]) {
-      if (name === "" || breaksLines(name)) return `headers.${direction}: ${JSON.stringify(name)} is no header name`;
+      if (name === "" || breaksLines(name)) return `headers.${direction}: ${JSON.stringify(name)} is not a header name`;
     }
     if (Math.max(added.length, remove.length) > MAX_HEADERS) {
       return `headers.${direction} has more than ${MAX_HEADERS} operations`;

@@ -188,7 +188,7 @@ function verified(finding: Finding, { mesh, documents, proxies }: ProofWorld): V
 
 /** Nothing changes without the one that is said to have the place. */
 function withoutWinner(finding: Finding, world: ProofWorld): Verdict {
-  const winner = /: (\S+) has it, so/.exec(finding.message)?.[1];
+  const winner = /: (\S+) has the (?:listener|port), so/.exec(finding.message)?.[1];
   const listener = /^listener (\S+):/.exec(finding.message)?.[1];
   const [loser] = finding.place.objects;
   if (winner === undefined || listener === undefined || loser === undefined) {

@@ -18,8 +18,8 @@ const unsendable: [string, Partial<HttpRoute>, RegExp][] = [
   ["a line break in a redirect's path", { redirect: { uri: "/a\nb" } }, /redirect.uri has line breaks/],
   ["a NUL in a redirect's authority", { redirect: { authority: "a\0b" } }, /redirect.authority has line breaks or NUL/],
   ["a query parameter without name", { match: [{ queryParams: { "": {} } }] }, /parameter without a name/],
-  ["a line break in a header's name", { headers: { request: { set: { "a\n": "1" } } } }, /"a\\n" is no header name/],
-  ["a removed header without name", { headers: { response: { remove: [""] } } }, /"" is no header name/],
+  ["a line break in a header's name", { headers: { request: { set: { "a\n": "1" } } } }, /"a\\n" is not a header name/],
+  ["a removed header without name", { headers: { response: { remove: [""] } } }, /"" is not a header name/],
   ["too many headers", { headers: { request: { add: many } } }, /more than 1000 operations/],
 ];
 

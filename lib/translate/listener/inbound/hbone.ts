@@ -43,7 +43,7 @@ export function hboneListeners(read: Reader, served: readonly InboundTarget[]): 
   const listening = hboneListening(read);
   if (!listening.asked) return { listeners: [], secrets: [], findings: [] };
   if ("why" in listening) {
-    const text = `connections by HBONE are not taken, which ENABLE_HBONE of the proxy asks for: ${listening.why}`;
+    const text = `the proxy asks for HBONE by ENABLE_HBONE, but cannot accept connections by HBONE: ${listening.why}`;
     return { listeners: [], secrets: [], findings: [lossOf("not-as-written", [], text)] };
   }
   const { identity } = listening;

@@ -115,7 +115,7 @@ export function inboundListeners(
   const servedPorts = new Set(served.map((target) => target.port));
   const passed = [...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
   for (const port of [0, ...passed]) {
-    const name = port === 0 ? "every port that no service names" : `port ${port}`;
+    const name = port === 0 ? "every port without a service" : `port ${port}`;
     if (peers.of(port).closed) findings.push(closedFinding(peers, name));
   }
   const named = passed.flatMap((port) => passthroughChains(read, port, policies));
@@ -164,7 +164,7 @@ function targetChains(
   if (tls === undefined) return { ...none, chains: chainsOf({ mesh }) };
   const where = `port ${target.port}`;
   if (mesh?.mode === "STRICT") {
-    const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
+    const why = `${where}: tls of the Sidecar is not in force, because mutual TLS is STRICT there`;
     return { ...none, chains: chainsOf({ mesh }), notes: [why] };
   }
   // Inside TLS no protocol is recognized: a port without a protocol carries bytes.

@@ -25,7 +25,7 @@ export interface InboundConflict {
 
 /** The conflict in words. */
 export function inboundFinding({ port, accepted, rejected, causes }: InboundConflict): Finding {
-  const text = `inbound port ${port}: ${accepted} has it, so ${rejected} is not served there`;
+  const text = `inbound port ${port}: ${accepted} has the port, so ${rejected} is not served there`;
   return lossOf("inbound-conflict", causes, text);
 }
 

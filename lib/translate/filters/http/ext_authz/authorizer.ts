@@ -38,7 +38,7 @@ export function authorizer(read: Reader, name: string): Authorizer | NoAuthorize
   if (!found) return { why: "is not among the extensionProviders of the mesh configuration" };
   const { proxyExtAuthzHttp: http, proxyExtAuthzGrpc: grpc } = found;
   const settings = http ?? grpc;
-  if (!settings) return { why: "is no external authorizer (envoyExtAuthzHttp or envoyExtAuthzGrpc)" };
+  if (!settings) return { why: "is not an external authorizer (envoyExtAuthzHttp or envoyExtAuthzGrpc)" };
   const why = commonProblem(settings) ?? (http && httpProblem(http));
   if (why !== undefined) return { why };
   const service = providerCluster(read, settings);
@@ -49,7 +49,7 @@ export function authorizer(read: Reader, name: string): Authorizer | NoAuthorize
 function commonProblem(settings: ExtAuthzGrpcProvider): string | undefined {
   const { statusOnError, timeout = 1, includeRequestBodyInCheck: body } = settings;
   if (statusOnError !== undefined && !STATUSES.has(Number(statusOnError))) {
-    return `has statusOnError ${statusOnError}, which is no HTTP status that Envoy knows`;
+    return `has statusOnError ${statusOnError}, which is not an HTTP status of Envoy`;
   }
   if (timeout <= 0 || timeout >= 2 ** 32 * 1000) return "has a timeout that is not above 0";
   const bytes = body?.maxRequestBytes ?? 0;
@@ -75,7 +75,7 @@ function httpProblem(settings: ExtAuthzHttpProvider): string | undefined {
   const wrong = Object.entries(includeAdditionalHeadersInCheck).find(([name, value]) =>
     name === "" || breaksLines(name) || breaksLines(value)
   );
-  return wrong && `has a name or value in includeAdditionalHeadersInCheck that no header can have: ${wrong[0]}`;
+  return wrong && `has an invalid header name or value in includeAdditionalHeadersInCheck: ${wrong[0]}`;
 }
 
 /** The HTTP status for requests whose check fails. */

@@ -19,7 +19,7 @@ type JwtAuthentication = envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentic
 /** Findings about a proxy whose build cannot verify tokens. */
 export function unverifiableFindings(read: Reader): Finding[] {
   if (tokenFilters(read) !== undefined) return [];
-  const text = `ports of HTTP are closed: the proxy's build lacks ${JWT_FILTER}, by which tokens are verified`;
+  const text = `HTTP ports are closed: the proxy's build lacks ${JWT_FILTER}, which verifies tokens`;
   return read.tokenPolicy().causes.map((cause) => lossOf("not-as-written", [cause], text));
 }
 
