@@ -6,7 +6,6 @@
  * @module
  */
 import type { Kernel } from "../kernel/kernel.ts";
-import type { BuildKind } from "../translate/machine/cache/caches.ts";
 import { ResolvedNames } from "./lookups/gateway_names.ts";
 import type { MeshSource } from "./sources/mesh_source.ts";
 import { Pipeline } from "./pipeline/pipeline.ts";
@@ -20,20 +19,6 @@ import {
   type TranslateVariables,
 } from "./settings/settings.ts";
 import type { NodeReader } from "./pipeline/node_reader.ts";
-
-/** Values of label `type` of metric `pilot_xds_pushes` for results that could not be built. */
-const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
-  base: ["cds_builderr", "lds_builderr"],
-  clusters: ["cds_builderr"],
-  endpoints: ["eds_builderr"],
-  extensions: ["ecds_builderr"],
-  gateways: ["lds_builderr", "rds_builderr"],
-  inbound: ["cds_builderr", "lds_builderr"],
-  listeners: ["lds_builderr"],
-  names: ["nds_builderr"],
-  routes: ["rds_builderr"],
-  "virtual hosts": ["rds_builderr"],
-};
 
 /** Inputs of the pipeline of a server. */
 export interface PipelineParts {
@@ -98,8 +83,8 @@ export function newPipeline(
     },
     buildFailed: (kind, name, error) => {
       internal.inc();
-      for (const type of BUILD_ERRORS[kind]) pushes.inc({ type });
-      log.error("a resource could not be built; its last version stays", { kind, name, error });
+      for (const service of kind.services) pushes.inc({ type: `${service}_builderr` });
+      log.error("a resource could not be built; its last version stays", { kind: kind.name, name, error });
     },
     measured: ({ debounce, translate }) => {
       kernel.metrics.histogram("pilot_debounce_time").observe(debounce);

@@ -130,7 +130,7 @@ export class OfflineMesh {
       timers: { now: () => 0, after: () => () => {} },
       readAgain: (proxy, mesh) => this.#nodes.read(proxy.node, proxy.properties.vhds, mesh),
       failed: (error) => this.failures.push({ what: "translation", error }),
-      buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
+      buildFailed: (kind, name, error) => this.failures.push({ what: `${kind.name} ${name}`, error }),
     });
     const namespaces = this.#namespaces = new DiscoveredNamespaces(this.facts, false);
     if (options.manifestServices) namespaces.use(config.discoverySelectors ?? []);

@@ -19,7 +19,7 @@ function world(services: number, proxies: number, ...more: object[]) {
   const states = Array.from({ length: proxies }, (_, i) => join(i));
   const built = () => {
     const { caches } = fixture.pipeline.translator;
-    return { inbound: caches.inbound.counts.built, shared: caches.stats().misses };
+    return { inbound: caches.of.inbound.counts.built, shared: caches.stats().misses };
   };
   const change = (...trees: object[]) => {
     const before = built();

@@ -47,7 +47,7 @@ Deno.test("400 proxies of two views share two tables, each entry built once; an 
   const before = sets();
   assert.equal(before.size, 2);
   assert.equal(translator.nameTables, 2);
-  assert.equal(translator.caches.names.counts.built, 1001);
+  assert.equal(translator.caches.of.names.counts.built, 1001);
   fixture.put(entry("s7.example.com", "10.0.7.1", {}, "10.9.0.2"));
   fixture.pipeline.flush();
   assert.deepEqual(sets(), before);
@@ -55,7 +55,7 @@ Deno.test("400 proxies of two views share two tables, each entry built once; an 
   fixture.pipeline.flush();
   assert.equal(sets().size, 2);
   assert(sets().isDisjointFrom(before));
-  assert(translator.caches.names.counts.built <= 1003, `${translator.caches.names.counts.built}`);
+  assert(translator.caches.of.names.counts.built <= 1003, `${translator.caches.of.names.counts.built}`);
   for (const state of states) assert.deepEqual(tableOf(fixture, state)["s7.example.com"]?.ips, ["10.0.7.2"]);
 });
 
@@ -65,7 +65,7 @@ Deno.test("nothing is built for proxies whose agents ask for no names, and nothi
   fixture.pipeline.flush();
   const { translator } = fixture.pipeline;
   const state = fixture.join({ namespace: "a", address: "172.16.0.1" });
-  assert.deepEqual([translator.nameTables, translator.caches.names.counts.built], [0, 0]);
+  assert.deepEqual([translator.nameTables, translator.caches.of.names.counts.built], [0, 0]);
   tableOf(fixture, state);
   assert.equal(translator.nameTables, 1);
   translator.leave(state);

@@ -44,7 +44,7 @@ Deno.test("a gateway that moves costs the assignments of its network's hosts, an
   const address = (host: string) =>
     /"address":"([^"]+)"/.exec(texts(state)[`assignment/outbound|80||${host}.example.com`] ?? "")?.[1];
   assert.deepEqual(["h0", "h1", "h2"].map(address), ["10.0.0.1", "10.0.0.1", "10.0.0.1"]);
-  const { assignments, clusters } = fixture.pipeline.translator.caches;
+  const { assignments, clusters } = fixture.pipeline.translator.caches.of;
   const counts = () => [assignments.counts.built, clusters.counts.built];
   const [before, clustersBefore] = counts() as [number, number];
   const moved = (one: string) =>

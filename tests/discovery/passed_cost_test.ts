@@ -21,10 +21,11 @@ Deno.test("results of connections that are passed on by name are built for gatew
   const sidecar = fixture.join({ namespace: "x", address: "10.9.0.1" });
   const other = fixture.join({ namespace: "x", address: "10.9.0.2", type: "router", labels: { app: "other" } });
   const eastwest = fixture.join({ namespace: "x", address: "10.9.0.3", type: "router", labels: { app: "eastwest" } });
-  assert.equal(caches.passedClusters.counts.built + caches.passedAssignments.counts.built, 0);
+  assert.equal(caches.of.passedClusters.counts.built + caches.of.passedAssignments.counts.built, 0);
 
   const before = [sidecar, other].map(contents);
-  const built = () => [caches.clusters, caches.assignments, caches.contributions].map(({ counts }) => counts.built);
+  const built = () =>
+    [caches.of.clusters, caches.of.assignments, caches.of.contributions].map(({ counts }) => counts.built);
   const builtBefore = built();
   const names = () => Object.keys(contents(eastwest)).filter((name) => name.includes("/outbound_."));
   fixture.put(gateway(["*.example.com"], "AUTO_PASSTHROUGH"));
@@ -33,7 +34,7 @@ Deno.test("results of connections that are passed on by name are built for gatew
   assert.deepEqual([sidecar, other].map(contents), before);
   assert.deepEqual(built(), builtBefore);
 
-  const { counts } = caches.passedClusters;
+  const { counts } = caches.of.passedClusters;
   const passedBefore = counts.built;
   fixture.put({ ...gateway(["*.example.com"], "AUTO_PASSTHROUGH"), metadata: { name: "h", namespace: "x" } });
   fixture.pipeline.flush();

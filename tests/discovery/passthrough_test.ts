@@ -25,7 +25,7 @@ function world(count: number) {
       labels: { app: `s${i + 1}` },
       metadata: AGENT,
     }));
-  const { inbound, passthrough } = fixture.pipeline.translator.caches;
+  const { inbound, passthrough } = fixture.pipeline.translator.caches.of;
   const change = (...trees: object[]) => {
     const before = { inbound: inbound.counts.built, passthrough: passthrough.counts.built };
     fixture.put(...trees);

@@ -27,7 +27,7 @@ function world(count: number, metadata: NonNullable<TestNode["metadata"]> = AGEN
     }));
   const builds = () => {
     const { caches } = fixture.pipeline.translator;
-    return { inbound: caches.inbound.counts.built, shared: caches.stats().misses };
+    return { inbound: caches.of.inbound.counts.built, shared: caches.stats().misses };
   };
   const change = (...trees: object[]) => {
     const before = builds();
@@ -80,7 +80,7 @@ Deno.test("proxies without an identity pay nothing for policies that ask nothing
 Deno.test("DISABLE turns the mark of endpoints off and on again, and builds no cluster", () => {
   const { states, change, fixture } = world(3);
   const marked = () => /tlsMode/.test(texts(states[2]!)["assignment/outbound|80||s1.example.com"] ?? "");
-  const clusters = () => fixture.pipeline.translator.caches.clusters.counts.built;
+  const clusters = () => fixture.pipeline.translator.caches.of.clusters.counts.built;
   assert.equal(marked(), true);
   const before = clusters();
   change(one(1, "DISABLE"));
@@ -92,7 +92,7 @@ Deno.test("DISABLE turns the mark of endpoints off and on again, and builds no c
 
 Deno.test("clusters are built again when a service has other accounts, not when its endpoints come and go", () => {
   const { change, fixture, states } = world(2);
-  const clusters = () => fixture.pipeline.translator.caches.clusters.counts.built;
+  const clusters = () => fixture.pipeline.translator.caches.of.clusters.counts.built;
   const entry = (i: number) => ({
     apiVersion: "networking.mesh.io/v1",
     kind: "WorkloadEntry",

@@ -30,7 +30,7 @@ function stepsFor(
 }
 
 function builtForHosts({ pipeline: { translator: { caches } } }: Fixture): number {
-  return [caches.clusters, caches.assignments, caches.contributions, caches.virtualHosts]
+  return [caches.of.clusters, caches.of.assignments, caches.of.contributions, caches.of.virtualHosts]
     .reduce((sum, { counts }) => sum + counts.built, 0);
 }
 
@@ -66,7 +66,7 @@ Deno.test("names are prepared for the first proxy whose agent asks for them, bes
   for (const [type, asks] of [["sidecar", "DNS_CAPTURE"], ["router", "ENABLE_DNS_SERVER"]] as const) {
     const fixture = world(MANY);
     const { translator } = fixture.pipeline;
-    const { counts } = translator.caches.names;
+    const { counts } = translator.caches.of.names;
     fixture.join(NODE);
     assert.equal(stepsFor(fixture, type), undefined, "its agent asks for none");
     const steps = stepsFor(fixture, type, { [asks]: "true" })!;

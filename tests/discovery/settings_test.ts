@@ -423,12 +423,12 @@ Deno.test("caches: another class of proxies takes its results from them, per kin
     const fixture = world({ settings });
     const { caches } = fixture.pipeline.translator;
     fixture.join(sidecar);
-    const built = { clusters: caches.clusters.counts.built, routes: caches.virtualHosts.counts.built };
+    const built = { clusters: caches.of.clusters.counts.built, routes: caches.of.virtualHosts.counts.built };
     fixture.join({ ...sidecar, namespace: "z" });
     const again = (now: number, before: number) => now - before >= 3;
     return {
-      clusters: again(caches.clusters.counts.built, built.clusters),
-      routes: again(caches.virtualHosts.counts.built, built.routes),
+      clusters: again(caches.of.clusters.counts.built, built.clusters),
+      routes: again(caches.of.virtualHosts.counts.built, built.routes),
     };
   };
   assert.deepEqual(reuse({}), { clusters: false, routes: false });

@@ -64,7 +64,7 @@ function world(count: number, usual: Readonly<Record<string, unknown>> = {}) {
   const states = Array.from({ length: count }, (_, i) => {
     return fixture.join({ namespace: "x", address: serviceAddress(i + 1), labels: { app: `s${i + 1}` } });
   });
-  const { managers } = fixture.pipeline.translator.caches;
+  const { managers } = fixture.pipeline.translator.caches.of;
   /** Makes changes; gives the number of connection managers that they built. */
   const change = (...trees: object[]): number => {
     const before = managers.counts.built;

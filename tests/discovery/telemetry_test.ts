@@ -40,14 +40,14 @@ function world() {
   });
   const counted = (change: () => void) => {
     const { caches } = fixture.pipeline.translator;
-    const before = caches.listeners.counts.built;
+    const before = caches.of.listeners.counts.built;
     const sent = states.map(contents);
     change();
     fixture.pipeline.flush();
     assert.deepEqual(fixture.failures, []);
     const isOther = (i: number) => JSON.stringify(sent[i]) !== JSON.stringify(contents(states[i]!));
     return {
-      listeners: caches.listeners.counts.built - before,
+      listeners: caches.of.listeners.counts.built - before,
       changed: states.flatMap((_, i) => isOther(i) ? [i] : []),
     };
   };

@@ -20,14 +20,14 @@ function world(count: number) {
   const states = Array.from({ length: count }, (_, i) => join(i + 1));
   const counted = (change: () => void) => {
     const { caches } = fixture.pipeline.translator;
-    const before = { inbound: caches.inbound.counts.built, shared: caches.stats().misses };
+    const before = { inbound: caches.of.inbound.counts.built, shared: caches.stats().misses };
     const sent = states.map(contents);
     change();
     fixture.pipeline.flush();
     assert.deepEqual(fixture.failures, []);
     const isOther = (i: number) => JSON.stringify(sent[i]) !== JSON.stringify(contents(states[i]!));
     return {
-      inbound: caches.inbound.counts.built - before.inbound,
+      inbound: caches.of.inbound.counts.built - before.inbound,
       shared: caches.stats().misses - before.shared,
       changed: states.flatMap((_, i) => isOther(i) ? [i] : []),
     };

@@ -34,7 +34,7 @@ function world() {
   });
   /** Listeners that a change builds, and the names of what it changes, by proxy. */
   const counted = (change: () => void) => {
-    const { listeners, contributions, extensions } = fixture.pipeline.translator.caches;
+    const { listeners, contributions, extensions } = fixture.pipeline.translator.caches.of;
     const built = () => [listeners, contributions].reduce((sum, { counts }) => sum + counts.built, 0);
     const before = { listeners: built(), extensions: extensions.counts.built, sent: states.map(contents) };
     change();

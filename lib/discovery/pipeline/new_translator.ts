@@ -48,7 +48,7 @@ export function newTranslator(
     table,
     caches,
     failed: (kind, name, error) => {
-      failed(`${kind} ${name}`, error);
+      failed(`${kind.name} ${name}`, error);
       buildFailed(kind, name, error);
     },
     targetsOf: (proxy) => serviceTargets(placeOf(proxy), endpoints, aggregate),

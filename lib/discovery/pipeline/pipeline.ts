@@ -19,6 +19,7 @@ import { EndpointIndex } from "../../registry/endpoint_index.ts";
 import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
 import type { Registry, RegistrySink } from "../../registry/types.ts";
 import { ResourceTable } from "../../resource/set.ts";
+import { BUILD } from "../../translate/machine/results/row.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 import type { PushEvent } from "../../xds/protocol/source.ts";
@@ -336,7 +337,7 @@ export class Pipeline {
 
   /** Logs and counts a failure to build the resources of a proxy between pushes. */
   reportBuildFailure(name: string, error: unknown): void {
-    this.#options.buildFailed("base", name, error);
+    this.#options.buildFailed(BUILD.base, name, error);
   }
 
   /** Translates everything anew and pushes the differences; returns the number of proxies. */

@@ -13,8 +13,8 @@ import { Scope } from "../../mesh/scope.ts";
 import type { SelectableWorkload } from "../../mesh/selection/index.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
-import { type BuildFailed, Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
-import { fillForHosts } from "./cache/fill.ts";
+import { Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
+import { fillForHosts } from "./cache/translation_cache.ts";
 import { concernedByKind, concernedByPolicies, isIn } from "./concerned.ts";
 import { type ListenerConflict, listenerFinding } from "../listener/conflict.ts";
 import { meshFindings } from "../message/mesh_findings.ts";
@@ -31,7 +31,10 @@ import { ProxyState } from "./per_proxy/proxy_state.ts";
 import { completed, type WorkloadFacts } from "../proxy/completed.ts";
 import type { Proxy } from "../proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
-import { distinctConflicts, type ProxyClass } from "./proxy_class/proxy_class.ts";
+import { distinctConflicts } from "./proxy_class/listeners.ts";
+import type { ProxyClass } from "./proxy_class/proxy_class.ts";
+import { BUILD, type BuildFailed } from "./results/row.ts";
+import { type ResultRows, RESULTS } from "./results/table.ts";
 import { profileOf, PROXY_TYPES, type ProxyType } from "../reader/proxy_profile.ts";
 import { TOKEN_POLICY } from "../reader/recording_reader.ts";
 import { ScopeReader } from "../reader/scope_reader.ts";
@@ -43,6 +46,8 @@ export interface TranslatorOptions {
   readonly settings: TranslateSettings;
   readonly table: ResourceTable;
   readonly caches: CacheSwitches;
+  /** The kinds of results. Default: those of the product. */
+  readonly results?: ResultRows;
   readonly failed: BuildFailed;
   /** The services at a proxy's addresses, the oldest first. */
   readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
@@ -70,7 +75,7 @@ export class Translator {
     this.mesh = options.mesh;
     this.#options = options;
     this.#patches = new PatchSelection(options.mesh);
-    this.caches = new Caches(options.table, options.caches, options.failed);
+    this.caches = new Caches(options.results ?? RESULTS, options.table, options.caches, options.failed);
     this.#classes = new Map(PROXY_TYPES.map((type) => [type, new ProxyClasses(type, this.caches)]));
     this.#names = new NameTables(this.caches, ({ proxy }) => this.#sourceFor(proxy));
   }
@@ -84,7 +89,7 @@ export class Translator {
 
   /** Ports of hosts that lost a conflict, and to which; each once, however many proxies have it. */
   conflicts(): ListenerConflict[] {
-    return distinctConflicts([...this.#classes.values()].flatMap(({ listeners }) => [...listeners]));
+    return distinctConflicts([...this.#classes.values()].flatMap((classes) => [...classes.groups("listeners")]));
   }
 
   /** Settings that are not in force as written, each once. Costs the findings, and a look at each group and proxy. */
@@ -168,9 +173,9 @@ export class Translator {
    * it, these steps were begun before, or there is little to build.
    */
   prepare(proxy: Proxy): Generator<void, void> | undefined {
-    const { clusters, assignments, contributions, virtualHosts, names } = this.caches;
     const { type } = proxy.properties;
-    const results = !this.#prepared.has(type) && this.#classes.get(type)!.size === 0 && profileOf(type).outbound;
+    const profile = profileOf(type);
+    const results = !this.#prepared.has(type) && this.#classes.get(type)!.size === 0 && profile.outbound;
     const table = !this.#prepared.has("names") && this.#names.size === 0 && proxy.asksNames;
     if (!results && !table) return undefined;
     const source = this.#sourceFor(proxy);
@@ -178,15 +183,14 @@ export class Translator {
     if (hosts.length < PREPARED_FROM) return undefined;
     if (results) this.#prepared.add(type);
     if (table) this.#prepared.add("names");
-    const caches = [...results ? [clusters, assignments, contributions, virtualHosts] : [], ...table ? [names] : []];
+    const caches = [...results ? this.caches.filledFor(profile) : [], ...table ? [this.caches.of.names] : []];
     return fillForHosts(caches, source, hosts);
   }
 
   /** The steps that build the results of a proxy that stands in for another, so that joining it takes long no more. */
   prepareStandIn(proxy: Proxy): Generator<void, void> {
-    const { clusters, assignments, contributions, virtualHosts } = this.caches;
     const source = this.#sourceFor(proxy);
-    return fillForHosts([clusters, assignments, contributions, virtualHosts], source, [...source.hosts()]);
+    return fillForHosts(this.caches.filledFor(profileOf(proxy.properties.type)), source, [...source.hosts()]);
   }
 
   /** Adds a proxy; its resources are there when this returns. */
@@ -313,7 +317,7 @@ export class Translator {
       state.setServices(this.#sourceFor(state.proxy), this.#options.targetsOf(state.proxy), this.caches);
     } catch (error) {
       // Its per-proxy resources stay as they were; the others go on.
-      this.#options.failed("inbound", state.proxy.nodeId, error);
+      this.#options.failed(BUILD.inbound, state.proxy.nodeId, error);
     }
   }
 }

@@ -21,7 +21,7 @@ export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGro
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<SharedNameTable> | undefined) {
     super(source);
     const like = model?.like;
-    this.#table = new ResultTable(caches.names, like ? like.#table : undefined);
+    this.#table = new ResultTable(caches.of.names, like ? like.#table : undefined);
     this.#set = like ? like.#set : caches.empty;
     this.#changed = like === undefined || like.#changed;
     const look = this.#begin(model?.inherits);
@@ -60,7 +60,7 @@ export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGro
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.names, this.#begin());
+    this.#update(stale.names.get("names") ?? [], this.#begin());
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {

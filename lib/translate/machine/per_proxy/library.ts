@@ -43,7 +43,7 @@ export class LibraryResources implements PerProxyResources {
     before: LibraryResources | undefined,
   ) {
     this.clusters = this.routes = this.secrets = caches.empty;
-    this.#result = caches.library.ports.get(inboundTargetsName(targets), source, targets);
+    this.#result = caches.of.libraryPorts.get(inboundTargetsName(targets), source, targets);
     if (before && this.failing) {
       this.listeners = before.listeners;
       return;

@@ -7,22 +7,22 @@ import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { ServiceTarget } from "../../../registry/inbound.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
-import { TYPE } from "../../encode/encode.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
 import { inboundTargets } from "../../inbound/targets.ts";
-import type { ProxyClass } from "../proxy_class/proxy_class.ts";
+import { type ClassSets, type ProxyClass, sameSets } from "../proxy_class/proxy_class.ts";
 import type { RejectedPatches } from "../../patches/rejected.ts";
 import type { Proxy } from "../../proxy/node.ts";
 import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { profileOf } from "../../reader/proxy_profile.ts";
 import { LibraryResources } from "./library.ts";
-import type { PerProxyResources } from "./resources.ts";
+import { OWN_TYPES, ownSet, type PerProxyResources } from "./resources.ts";
 import { RouterResources } from "./router.ts";
 import { sidecarResources } from "./sidecar.ts";
 
 /** An answer, and the sets that it was made of. */
 interface KeptSets {
-  readonly of: readonly (ResourceSet | undefined)[];
+  readonly shared: ClassSets;
+  readonly own: ResourceSet | undefined;
   readonly sets: readonly ResourceSet[];
 }
 
@@ -131,67 +131,29 @@ export class ProxyState {
 
   /** All its resources of a type, as a few sets. Undefined: the type is not served. Asked of each proxy in each push. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
-    const { groups } = this.proxyClass;
-    const own = this.#perProxy;
-    const { clusters, listeners, added } = groups.base.value;
-    switch (typeUrl) {
-      case TYPE.cluster:
-        return this.#kept(
-          typeUrl,
-          groups.clusters.set,
-          clusters,
-          own?.clusters,
-          groups.passed?.clusters.set,
-          added.clusters,
-        );
-      case TYPE.listener:
-        return this.#kept(typeUrl, this.proxyClass.listeners, listeners, own?.listeners, undefined, added.listeners);
-      case TYPE.assignment:
-        return this.#kept(typeUrl, groups.assignments.set, groups.passed?.assignments.set);
-      case TYPE.route:
-        return this.#kept(typeUrl, this.proxyClass.routes, own?.routes);
-      case TYPE.extension:
-        return this.#kept(typeUrl, groups.extensions.value.configs);
-      case TYPE.secret:
-        return this.#kept(typeUrl, own?.secrets);
-      default:
-        return undefined;
-    }
-  }
-
-  /**
-   * The sets as an array: that of the last answer while they are the same.
-   *
-   * @param added Resources that patches add, without those that have the name of another resource.
-   */
-  #kept(
-    typeUrl: string,
-    first?: ResourceSet,
-    second?: ResourceSet,
-    third?: ResourceSet,
-    fourth?: ResourceSet,
-    added?: ResourceSet,
-  ): readonly ResourceSet[] {
+    const shared = this.proxyClass.sets(typeUrl);
+    const own = ownSet(this.#perProxy, typeUrl);
     const before = this.#sets.get(typeUrl);
-    if (
-      before !== undefined && before.of[0] === first && before.of[1] === second && before.of[2] === third &&
-      before.of[3] === fourth && before.of[4] === added
-    ) return before.sets;
-    const of = [first, second, third, fourth, added];
-    const built = [first, second, third, fourth].filter((set) => set !== undefined);
-    const sets = added !== undefined && added.size > 0 ? [withoutNamesOf(added, built), ...built] : built;
-    this.#sets.set(typeUrl, { of, sets });
+    if (before !== undefined && before.own === own && sameSets(before.shared, shared)) return before.sets;
+    if (shared.sets.length === 0 && !OWN_TYPES.has(typeUrl)) return undefined;
+    const built = own === undefined ? shared.sets : [...shared.sets, own];
+    const sets = shared.added.length === 0
+      ? built
+      : [...shared.added.map((added) => withoutNamesOf(added, built)), ...built];
+    this.#sets.set(typeUrl, { shared, own, sets });
     return sets;
   }
 
   /** Secrets that belong into some of its extension configurations, by the name of the configuration. */
   get pullSecrets(): ReadonlyMap<string, string> {
-    return this.proxyClass.groups.extensions.value.pullSecrets;
+    return this.proxyClass.group("extensions")!.value.pullSecrets;
   }
 
   /** The virtual hosts that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return [this.#perProxy?.virtualHosts(routeConfiguration) ?? this.proxyClass.virtualHosts(routeConfiguration)];
+    const own = this.#perProxy?.virtualHosts(routeConfiguration);
+    const found = own ?? this.proxyClass.group("routes")?.virtualHosts(routeConfiguration);
+    return found === undefined ? [] : [found];
   }
 }
 

@@ -7,6 +7,7 @@ import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
+import { TYPE } from "../../encode/encode.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 
 /** Per-proxy resources: the inbound side of a sidecar or library, listeners and routes of a gateway. */
@@ -26,6 +27,23 @@ export interface PerProxyResources {
   notes(): Iterable<TranslationNote>;
   /** The results that they are made from. */
   results(): Iterable<TranslationResult<unknown>>;
+}
+
+/** The set of each type. */
+const SETS = {
+  [TYPE.cluster]: "clusters",
+  [TYPE.listener]: "listeners",
+  [TYPE.route]: "routes",
+  [TYPE.secret]: "secrets",
+} as const;
+
+/** Type URLs of per-proxy resources. */
+export const OWN_TYPES: ReadonlySet<string> = new Set(Object.keys(SETS));
+
+/** The per-proxy resources of a type; undefined: such resources are shared alone. */
+export function ownSet(own: PerProxyResources | undefined, typeUrl: string): ResourceSet | undefined {
+  const name = SETS[typeUrl as keyof typeof SETS];
+  return own === undefined || name === undefined ? undefined : own[name];
 }
 
 /** A set with just these resources, made from another set by the differences. */

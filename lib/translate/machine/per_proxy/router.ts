@@ -12,7 +12,7 @@ import type { ServiceTarget } from "../../../registry/inbound.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
-import { type BuiltPlannedHost, serviceTargetsName } from "../cache/gateway_plan.ts";
+import { type BuiltPlannedHost, serviceTargetsName } from "../results/gateway_plan.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../../encode/encode.ts";
 import type { PlannedVirtualHost } from "../../gateway/route_plan.ts";
@@ -38,7 +38,7 @@ export class RouterResources implements PerProxyResources {
     before: RouterResources | undefined,
   ) {
     const { empty } = caches;
-    const planned = caches.gatewayPlans.get(serviceTargetsName(targets), source, targets);
+    const planned = caches.of.gatewayPlans.get(serviceTargetsName(targets), source, targets);
     const results: TranslationResult<unknown>[] = [planned];
     this.clusters = empty;
     if (before && planned.failed) {
@@ -53,7 +53,7 @@ export class RouterResources implements PerProxyResources {
     const routes: EncodedResource[] = [];
     for (const { plan, bare } of planned.value.routes) {
       const hosts = plan.entries.map((entry) =>
-        caches.gatewayVirtualHosts.get(`${entry.routeConfiguration}/${entry.name}`, source, entry)
+        caches.of.gatewayVirtualHosts.get(`${entry.routeConfiguration}/${entry.name}`, source, entry)
       );
       results.push(...hosts);
       const old = before?.virtualHosts(plan.name) ?? empty;

@@ -7,7 +7,7 @@
 import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
-import type { InboundSets } from "../cache/sets.ts";
+import type { InboundSets } from "../results/sets.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../../inbound/same_targets.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
@@ -24,18 +24,18 @@ export function sidecarResources(
   source: MeshAnswers,
 ): PerProxyResources {
   const policies = passthroughName(source);
-  const passthrough = caches.passthrough.get(policies, source, undefined);
+  const passthrough = caches.of.passthrough.get(policies, source, undefined);
   const parts: TranslationResult<unknown>[] = [passthrough];
   const managers = new Map<string, InboundManager>();
   for (const shape of managerShapes(targets)) {
     const name = shapeName(shape);
     if (managers.has(name)) continue;
-    const manager = caches.managers.get(`${name} ${policies}`, source, shape);
+    const manager = caches.of.managers.get(`${name} ${policies}`, source, shape);
     managers.set(name, manager.value);
     parts.push(manager);
   }
   const input = { targets, passthrough: passthrough.value, managers };
-  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, input), parts, caches.empty);
+  return new SidecarResources(caches.of.inbound.get(inboundTargetsName(targets), source, input), parts, caches.empty);
 }
 
 class SidecarResources implements PerProxyResources {

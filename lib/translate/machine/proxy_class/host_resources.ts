@@ -1,35 +1,31 @@
 /**
- * Clusters or load assignments of some proxies (of libraries, listeners and routes as well), kept up to date host by host.
+ * Resources of one type of some proxies, kept up to date host by host.
  *
  * @module
  */
-import { GroupBase, type GroupModel, type ResultGroup } from "../../../incremental/groups.ts";
+import { GroupBase, type GroupModel } from "../../../incremental/groups.ts";
 import { type ResultLook, ResultTable } from "../../../incremental/result_table.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
-import type { TranslationResult } from "../cache/translation_cache.ts";
+import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { SetsByType } from "../results/row.ts";
+import type { SharedGroup } from "./group.ts";
 
-/** Something for each kind of result that is built for each host. */
-interface HostResults<T> {
-  readonly clusters: T;
-  readonly assignments: T;
-  readonly passedClusters: T;
-  readonly passedAssignments: T;
-  readonly library: Readonly<Record<"clusters" | "assignments" | "listeners" | "routes", T>>;
-}
-
-/** The kind of result that is built for each host. */
+/** The kind of result that a set is made of. */
 export interface HostResourcesOptions {
-  readonly pick: <T>(all: HostResults<T>) => T;
+  readonly kind: string;
+  readonly cache: TranslationCache<readonly EncodedResource[]>;
+  /** Type URL of the resources. */
+  readonly type: string;
   /** Only hosts that the proxy's Gateway objects lead to. */
   readonly ofGateways: boolean;
 }
 
 /** A set of resources made of one result a host. */
-export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
+export class HostResources extends GroupBase<MeshAnswers> implements SharedGroup {
   readonly #caches: Caches;
   readonly #options: HostResourcesOptions;
   readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], TranslationNote>;
@@ -47,7 +43,7 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
     const like = model?.like;
     this.#caches = caches;
     this.#options = options;
-    this.#table = new ResultTable(options.pick<Caches["clusters"]>(caches), like ? like.#table : undefined);
+    this.#table = new ResultTable(options.cache, like ? like.#table : undefined);
     this.#wanted = like ? like.#wanted : undefined;
     this.#set = like ? like.#set : caches.empty;
     const look = this.#begin(model?.inherits);
@@ -57,9 +53,8 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
     this.#update(hosts, look);
   }
 
-  /** All resources now. The same object while none of them changed. */
-  get set(): ResourceSet {
-    return this.#set;
+  get sets(): SetsByType {
+    return { [this.#options.type]: this.#set };
   }
 
   /** The results in use. */
@@ -68,7 +63,7 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
   }
 
   update(stale: StaleResults): void {
-    this.#update(this.#options.pick<ReadonlySet<string>>(stale), this.#begin());
+    this.#update(stale.names.get(this.#options.kind) ?? [], this.#begin());
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {
@@ -90,7 +85,7 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
 
   /** Finds out which hosts are wanted now; gives those that may not have been, or are no more. */
   #moveWanted({ source, onResult }: ResultLook<MeshAnswers>): Iterable<string> {
-    const wanted = this.#caches.gatewayHosts.get("", source, undefined);
+    const wanted = this.#caches.of.gatewayHosts.get("", source, undefined);
     onResult(wanted);
     const before = this.#wanted;
     if (wanted.failed || wanted.value === before) return [];

@@ -3,22 +3,25 @@
  *
  * @module
  */
-import { GroupBase, type GroupModel, type ResultGroup } from "../../../incremental/groups.ts";
+import { GroupBase, type GroupModel } from "../../../incremental/groups.ts";
 import { type ResultLook, ResultTable } from "../../../incremental/result_table.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
-import type { MergedListener } from "../cache/outbound_results.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 import type { ListenerConflict } from "../../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../../listener/contribution.ts";
 import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import { TYPE } from "../../encode/encode.ts";
+import type { MergedListener } from "../results/outbound_results.ts";
+import type { SetsByType } from "../results/row.ts";
+import type { SharedGroup } from "./group.ts";
 
 type Contributions = readonly ListenerContribution[];
 
 /** The listeners that hosts contribute to. */
-export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
+export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedGroup {
   readonly #cache: TranslationCache<MergedListener, Contributions>;
   readonly #table: ResultTable<MeshAnswers, Contributions, TranslationNote>;
   /** Contributions by listener, then by host. */
@@ -29,8 +32,8 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultG
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundListeners> | undefined) {
     super(source);
     const like = model?.like;
-    this.#cache = caches.listeners;
-    this.#table = new ResultTable(caches.contributions, like ? like.#table : undefined);
+    this.#cache = caches.of.listeners;
+    this.#table = new ResultTable(caches.of.contributions, like ? like.#table : undefined);
     const contributions = like ? [...like.#contributions] : [];
     this.#contributions = new Map(contributions.map(([name, hosts]) => [name, new Map(hosts)]));
     this.#merged = new Map(like ? like.#merged : []);
@@ -43,9 +46,8 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultG
     this.#update(new Set(hosts), listeners.map(([name]) => name), look);
   }
 
-  /** All listeners now. The same object while none of them changed. */
-  get set(): ResourceSet {
-    return this.#set;
+  get sets(): SetsByType {
+    return { [TYPE.listener]: this.#set };
   }
 
   /** Contributions that lost: a list a listener, the same object in all classes that share the listener. */
@@ -60,7 +62,7 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultG
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.contributions, stale.listeners, this.#begin());
+    this.#update(stale.names.get("contributions") ?? [], stale.names.get("listeners") ?? [], this.#begin());
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {
@@ -138,4 +140,13 @@ function byListener(contributions: Contributions): Map<string, ListenerContribut
     else groups.set(contribution.key, [contribution]);
   }
   return groups;
+}
+
+/** Ports of hosts that lost a conflict, and to which: each once, however many groups have it. */
+export function distinctConflicts(groups: Iterable<OutboundListeners>): ListenerConflict[] {
+  const lists = new Set<readonly ListenerConflict[]>();
+  for (const group of groups) for (const list of group.conflicts()) lists.add(list);
+  const found = new Map<string, ListenerConflict>();
+  for (const list of lists) for (const conflict of list) found.set(JSON.stringify(conflict), conflict);
+  return [...found.values()];
 }

@@ -6,85 +6,92 @@
  *
  * @module
  */
+import { sameItems } from "../../../incremental/same_items.ts";
 import type { Scope } from "../../../mesh/scope.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
-import type { BaseSets } from "../cache/sets.ts";
-import type { ExtensionSets } from "../../extension/extensions.ts";
-import type { ListenerConflict } from "../../listener/conflict.ts";
 import type { ProxyType } from "../../reader/proxy_profile.ts";
+import type { ResultRow } from "../results/row.ts";
+import type { Results } from "../results/table.ts";
+import type { SharedGroup } from "./group.ts";
 import type { HostResources } from "./host_resources.ts";
 import type { OutboundListeners } from "./listeners.ts";
 import type { OutboundRoutes } from "./routes.ts";
 import type { SoleResult } from "./sole_result.ts";
 
-/** Clusters of connections that are passed on by name, and their endpoints. */
-export interface PassedGroups {
-  readonly clusters: HostResources;
-  readonly assignments: HostResources;
+/** The group of a row's results, by the form of the group. */
+export type GroupOf<R> = R extends ResultRow<infer T, infer _, infer G>
+  ? G extends { readonly form: "set" } ? HostResources
+  : G extends { readonly form: "sole" } ? SoleResult<T>
+  : G extends { readonly form: "listeners" } ? OutboundListeners
+  : G extends { readonly form: "routes" } ? OutboundRoutes
+  : never
+  : never;
+
+/** The shared resources of one type. The same object while none of the sets changed. */
+export interface ClassSets {
+  readonly sets: readonly ResourceSet[];
+  /** Resources that a proxy gets too, unless another resource has the name. */
+  readonly added: readonly ResourceSet[];
 }
 
-/** Listeners and route configurations of gRPC libraries. */
-export interface LibraryGroups {
-  readonly listeners: HostResources;
-  readonly routes: HostResources;
-}
-
-/** The groups whose results a class shares. */
-export interface ClassGroups {
-  readonly clusters: HostResources;
-  readonly assignments: HostResources;
-  /** Clusters and listeners that belong to no host. */
-  readonly base: SoleResult<BaseSets>;
-  /** Extension configurations that filters of listeners ask for by name. */
-  readonly extensions: SoleResult<ExtensionSets>;
-  /** Of connections that a gateway passes on by name. Absent: it passes none on, as nearly all proxies. */
-  readonly passed?: PassedGroups;
-  /** Absent: proxies of this type have no outbound listeners. */
-  readonly listeners?: OutboundListeners;
-  readonly routes?: OutboundRoutes;
-  /** In their place, of gRPC libraries. */
-  readonly library?: LibraryGroups;
+/** The sets of one type, and the look at results after which they were put together. */
+interface KeptSets {
+  readonly look: number;
+  readonly of: ClassSets;
 }
 
 /** A class of proxies. */
 export class ProxyClass {
-  readonly #empty: ResourceSet;
+  readonly #kept = new Map<string, KeptSets>();
+  #look = 0;
+  #failing: boolean | undefined;
 
-  /** @param empty The set without resources. */
-  constructor(readonly type: ProxyType, readonly scope: Scope, readonly groups: ClassGroups, empty: ResourceSet) {
-    this.#empty = empty;
+  constructor(
+    readonly type: ProxyType,
+    readonly scope: Scope,
+    /** By kind of result, in the order of the rows. */
+    readonly groups: ReadonlyMap<string, SharedGroup>,
+  ) {}
+
+  /** The group of one kind of result. Undefined: proxies of the class have none. */
+  group<K extends keyof Results>(kind: K): GroupOf<Results[K]> | undefined {
+    return this.groups.get(kind) as GroupOf<Results[K]> | undefined;
   }
 
-  /** Outbound listeners; the same object while nothing in it changed. */
-  get listeners(): ResourceSet {
-    return this.groups.listeners?.set ?? this.groups.library?.listeners.set ?? this.#empty;
+  /** To be called after the groups looked at their results. */
+  looked(): void {
+    this.#look++;
+    this.#failing = undefined;
   }
 
-  /** Outbound routes, likewise. */
-  get routes(): ResourceSet {
-    return this.groups.routes?.set ?? this.groups.library?.routes.set ?? this.#empty;
+  /** The shared resources of a type, put together once a look for all proxies of the class. */
+  sets(typeUrl: string): ClassSets {
+    const kept = this.#kept.get(typeUrl);
+    if (kept?.look === this.#look) return kept.of;
+    const now = this.#setsNow(typeUrl);
+    const of = kept !== undefined && sameSets(kept.of, now) ? kept.of : now;
+    this.#kept.set(typeUrl, { look: this.#look, of });
+    return of;
+  }
+
+  #setsNow(typeUrl: string): ClassSets {
+    const sets: ResourceSet[] = [];
+    const added: ResourceSet[] = [];
+    for (const group of this.groups.values()) {
+      const [set, more] = [group.sets[typeUrl], group.added?.[typeUrl]];
+      if (set !== undefined) sets.push(set);
+      if (more !== undefined && more.size > 0) added.push(more);
+    }
+    return { sets, added };
   }
 
   /** A builder threw when results were last looked at: the results before stay in force. */
   get failing(): boolean {
-    const { clusters, assignments, passed, base, extensions, listeners, routes, library } = this.groups;
-    if (library?.listeners.failing || library?.routes.failing) return true;
-    if (passed?.clusters.failing || passed?.assignments.failing) return true;
-    return clusters.failing || assignments.failing || base.failing || extensions.failing ||
-      listeners?.failing === true || routes?.failing === true;
-  }
-
-  /** The virtual hosts that a route configuration gets by VHDS. */
-  virtualHosts(routeConfiguration: string): ResourceSet {
-    return this.groups.routes?.virtualHosts(routeConfiguration) ?? this.#empty;
+    return this.#failing ??= this.groups.values().some(({ failing }) => failing);
   }
 }
 
-/** Ports of hosts that lost a conflict, and to which: each once, however many groups have it. */
-export function distinctConflicts(groups: Iterable<OutboundListeners>): ListenerConflict[] {
-  const lists = new Set<readonly ListenerConflict[]>();
-  for (const group of groups) for (const list of group.conflicts()) lists.add(list);
-  const found = new Map<string, ListenerConflict>();
-  for (const list of lists) for (const conflict of list) found.set(JSON.stringify(conflict), conflict);
-  return [...found.values()];
+/** Whether two classes, or two looks at one, have the same sets of a type. */
+export function sameSets(a: ClassSets, b: ClassSets): boolean {
+  return a === b || sameItems(a.sets, b.sets) && sameItems(a.added, b.added);
 }

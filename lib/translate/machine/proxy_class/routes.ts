@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { GroupBase, type GroupModel, type ResultGroup } from "../../../incremental/groups.ts";
+import { GroupBase, type GroupModel } from "../../../incremental/groups.ts";
 import { type ReplacedResult, type ResultLook, ResultTable } from "../../../incremental/result_table.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
@@ -16,6 +16,9 @@ import type { TranslationNote } from "../../message/notes.ts";
 import type { BareRouteConfiguration, VirtualHostEntry } from "../../encode/virtual_hosts.ts";
 import type { Finding } from "../../../finding/finding.ts";
 import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import { TYPE } from "../../encode/encode.ts";
+import type { SetsByType } from "../results/row.ts";
+import type { SharedGroup } from "./group.ts";
 import { domainFinding } from "../../route/domain_owners.ts";
 import { HTTP_PROXY_ROUTES } from "../../route/placement.ts";
 import { RouteTable } from "./route_table.ts";
@@ -23,7 +26,7 @@ import { RouteTable } from "./route_table.ts";
 type Entries = readonly VirtualHostEntry[];
 
 /** All route configurations. */
-export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
+export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGroup {
   readonly #virtualHosts: ResultTable<MeshAnswers, Entries, TranslationNote>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By route configuration. */
@@ -45,9 +48,9 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
     const { empty } = caches;
     this.asked.require("vhds", (properties) => properties.vhds, vhds);
     this.asked.require("hasHttpProxy", (properties) => properties.httpProxyPort > 0, hasHttpProxy);
-    this.#virtualHosts = new ResultTable(caches.virtualHosts, like ? like.#virtualHosts : undefined);
+    this.#virtualHosts = new ResultTable(caches.of.virtualHosts, like ? like.#virtualHosts : undefined);
     this.#tables = new Map([...like ? like.#tables : []].map(([name, table]) => [name, new RouteTable(empty, table)]));
-    this.#bareRoutes = caches.bareRoutes;
+    this.#bareRoutes = caches.of.routes;
     this.#bare = new Map(like ? like.#bare : []);
     this.#empty = empty;
     this.#vhds = vhds;
@@ -62,12 +65,12 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
   }
 
   /** The route configurations: bare ones for VHDS, whole ones otherwise. */
-  get set(): ResourceSet {
-    return this.#set;
+  get sets(): SetsByType {
+    return { [TYPE.route]: this.#set };
   }
 
   /** Domains that several virtual hosts want. */
-  *warnings(): Iterable<Finding> {
+  *notes(): Iterable<Finding> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
         const [objects, owners] = [loser, owner].map((one) => table.entries.get(one)?.built.causes ?? []);
@@ -92,7 +95,8 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.virtualHosts, stale.bareRoutes.size > 0, this.#begin());
+    const { names } = stale;
+    this.#update(names.get("virtualHosts") ?? [], (names.get("routes")?.size ?? 0) > 0, this.#begin());
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {

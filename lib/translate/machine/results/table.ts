@@ -1,0 +1,302 @@
+/**
+ * All kinds of results, one row each. The order of rows is the order of a proxy's sets of one type.
+ *
+ * @module
+ */
+import type { ServiceTarget } from "../../../registry/inbound.ts";
+import { outboundClusters } from "../../cluster/outbound.ts";
+import { passedClusters } from "../../cluster/passed.ts";
+import {
+  assignmentEncoder,
+  encodeCluster,
+  encodeListener,
+  encodeRouteConfiguration,
+  TYPE,
+} from "../../encode/encode.ts";
+import { type EncodedPort, encodePort } from "../../encode/server_listener.ts";
+import { type BareRouteConfiguration, encodeEntries, type VirtualHostEntry } from "../../encode/virtual_hosts.ts";
+import { loadAssignments } from "../../endpoint/assignment.ts";
+import { passedAssignments } from "../../endpoint/passed.ts";
+import { type ExtensionSets, extensionSets } from "../../extension/extensions.ts";
+import { gatewayHosts } from "../../gateway/hosts.ts";
+import { type PlannedVirtualHost, samePlan } from "../../gateway/route_plan.ts";
+import { type InboundParts, sameInboundParts, sameTargets } from "../../inbound/same_targets.ts";
+import type { InboundTarget } from "../../inbound/target.ts";
+import type { ListenerContribution } from "../../listener/contribution.ts";
+import { CLOSED_MANAGER, inboundManager, type ManagerShape, shapeName } from "../../listener/inbound/manager.ts";
+import { NO_PASSTHROUGH, passthrough } from "../../listener/inbound/passthrough.ts";
+import { listenerContributions } from "../../listener/outbound/outbound.ts";
+import { reported } from "../../message/finding.ts";
+import { type EncodedName, encodeName, NAME_TABLE_TYPE_URL } from "../../name_table/encode.ts";
+import { nameEntries } from "../../name_table/entry.ts";
+import { clientClusterPatching } from "../../patches/apply.ts";
+import { patchedVirtualHost } from "../../patches/routes.ts";
+import { clientAssignments } from "../../proxyless/assignments.ts";
+import { clientClusters } from "../../proxyless/clusters.ts";
+import { clientListeners } from "../../proxyless/listeners.ts";
+import { clientRoutes } from "../../proxyless/routes.ts";
+import { libraryPorts } from "../../proxyless/servers.ts";
+import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ProxyProfile } from "../../reader/proxy_profile.ts";
+import { outboundVirtualHosts } from "../../route/sidecar.ts";
+import { sameItems } from "../../../incremental/same_items.ts";
+import {
+  type BuiltPlannedHost,
+  EMPTY_PLAN,
+  type GatewayPlan,
+  gatewayPlan,
+  plannedVirtualHost,
+  sameServiceTargets,
+} from "./gateway_plan.ts";
+import { bareRoute, type MergedListener, mergedListener } from "./outbound_results.ts";
+import { type AnyResultRow, BUILD, joined, ofHosts, ofSets, result, type SetsByType } from "./row.ts";
+import { type BaseSets, baseSets, type ClustersAndListeners, type InboundSets, inboundSets } from "./sets.ts";
+
+const proxies = ({ library }: ProxyProfile) => !library;
+const libraries = ({ library }: ProxyProfile) => library;
+const outbound = (profile: ProxyProfile) => profile.outbound;
+const gateways = (profile: ProxyProfile) => profile.gateways;
+
+/** Few gateways pass connections on by name. */
+const passes = (source: MeshAnswers) => source.passedHostsOf(source.properties).length > 0;
+
+export const RESULTS = {
+  clusters: ofHosts({
+    type: TYPE.cluster,
+    for: proxies,
+    narrowed: true,
+    builder: () => (read, host, _, report) =>
+      outboundClusters(read, host).map(reported("not-as-written", report))
+        .flatMap(clientClusterPatching(read, report)).map(encodeCluster),
+    failure: BUILD.clusters,
+    cache: "clusters",
+  }),
+
+  assignments: ofHosts({
+    type: TYPE.assignment,
+    for: proxies,
+    narrowed: true,
+    builder: () => {
+      const encode = assignmentEncoder();
+      return (read, host, _, report) => loadAssignments(read, host).map(reported("not-as-written", report)).map(encode);
+    },
+    failure: BUILD.endpoints,
+  }),
+
+  /** Clusters of connections that a gateway passes on by name. */
+  passedClusters: ofHosts({
+    type: TYPE.cluster,
+    for: gateways,
+    when: passes,
+    builder: () => (read, host, _, report) =>
+      passedClusters(read, host).flatMap(clientClusterPatching(read, report)).map(encodeCluster),
+    failure: BUILD.clusters,
+    cache: "clusters",
+  }),
+
+  passedAssignments: ofHosts({
+    type: TYPE.assignment,
+    for: gateways,
+    when: passes,
+    builder: () => {
+      const encode = assignmentEncoder();
+      return (read, host) => passedAssignments(read, host).map(encode);
+    },
+    failure: BUILD.endpoints,
+  }),
+
+  libraryClusters: ofHosts({
+    type: TYPE.cluster,
+    for: libraries,
+    builder: () => (read, host, _, report) => clientClusters(read, host, report).map(encodeCluster),
+    failure: BUILD.clusters,
+    cache: "clusters",
+  }),
+
+  libraryAssignments: ofHosts({
+    type: TYPE.assignment,
+    for: libraries,
+    builder: () => {
+      const encode = assignmentEncoder();
+      return (read, host) => clientAssignments(read, host).map(encode);
+    },
+    failure: BUILD.endpoints,
+  }),
+
+  libraryListeners: ofHosts({
+    type: TYPE.listener,
+    for: libraries,
+    builder: () => (read, host) => clientListeners(read, host).map(encodeListener),
+    failure: BUILD.listeners,
+  }),
+
+  libraryRoutes: ofHosts({
+    type: TYPE.route,
+    for: libraries,
+    builder: () => (read, host, _, report) =>
+      clientRoutes(read, host).map(reported("not-as-written", report)).map(encodeRouteConfiguration),
+    failure: BUILD.routes,
+    cache: "routes",
+  }),
+
+  /** Parts of outbound listeners. */
+  contributions: result({
+    of: "host",
+    for: outbound,
+    builder: () => (read, host): readonly ListenerContribution[] => listenerContributions(read, host),
+    fallback: () => [],
+    failure: BUILD.listeners,
+  }),
+
+  /** Outbound listeners, from the contributions to each. */
+  listeners: joined("listeners", {
+    of: "listener",
+    for: outbound,
+    builder: () => mergedListener,
+    fallback: (): MergedListener => ({ listener: undefined, conflicts: [] }),
+    failure: BUILD.listeners,
+    sameInput: sameItems,
+    resources: ({ listener }) => listener === undefined ? [] : [listener],
+  }),
+
+  /** Virtual hosts of outbound route configurations. */
+  virtualHosts: result({
+    of: "host",
+    for: outbound,
+    builder: () => (read, host, _: undefined, report): readonly VirtualHostEntry[] =>
+      encodeEntries(
+        outboundVirtualHosts(read, host).map(reported("not-as-written", report)),
+        (routes, built) => patchedVirtualHost(read, routes, built, { context: "SIDECAR_OUTBOUND" }, report),
+      ),
+    fallback: () => [],
+    failure: BUILD.virtualHosts,
+    cache: "routes",
+    resources: (entries) => entries.flatMap(({ resource }) => resource ?? []),
+  }),
+
+  /** Outbound route configurations without the virtual hosts of hosts. */
+  routes: joined("routes", {
+    of: "route",
+    for: outbound,
+    builder: () => bareRoute,
+    fallback: (): BareRouteConfiguration | undefined => undefined,
+    failure: BUILD.routes,
+    cache: "routes",
+    resources: (route) => route === undefined ? [] : [route.resource],
+  }),
+
+  /** Clusters and listeners that belong to no host. */
+  base: ofSets<BaseSets>({
+    builder: (empty) => (read, _name, _input, report) => baseSets(read, empty, report),
+    fallback: (empty) => {
+      const none = { clusters: empty, listeners: empty };
+      return { ...none, added: none };
+    },
+    failure: BUILD.base,
+    resources: ({ clusters, listeners, added }) =>
+      [clusters, listeners, added.clusters, added.listeners].flatMap(({ list }) => list),
+    sets: byType,
+    added: ({ added }) => byType(added),
+  }),
+
+  /** Extension configurations that filters of listeners ask for by name. */
+  extensions: ofSets({
+    builder: (empty) => (read, _name, _input, report): ExtensionSets => extensionSets(read, empty, report),
+    fallback: (empty) => ({ configs: empty, pullSecrets: new Map() }),
+    failure: BUILD.extensions,
+    resources: ({ configs }) => configs,
+    notesInUse: true,
+    sets: ({ configs }) => ({ [TYPE.extension]: configs }),
+  }),
+
+  /** The hosts that a gateway needs clusters of; undefined: of all. */
+  gatewayHosts: result({
+    of: "sole",
+    for: gateways,
+    builder: () => (read): ReadonlySet<string> | undefined =>
+      read.settings.filterGatewayClusterConfig ? gatewayHosts(read) : undefined,
+    fallback: () => undefined,
+    failure: BUILD.gateways,
+  }),
+
+  /** Entries of DNS tables. */
+  names: result({
+    of: "host",
+    onDemand: true,
+    builder: () => (read, host): readonly EncodedName[] => nameEntries(read, host).map(encodeName),
+    fallback: () => [],
+    failure: BUILD.names,
+    resources: (names) => names.map(({ host, bytes }) => ({ typeUrl: NAME_TABLE_TYPE_URL, name: host, value: bytes })),
+  }),
+
+  /** The inbound side of a workload, by its ports. */
+  inbound: result({
+    of: "workload",
+    builder: (empty) => (read, _, input: InboundParts, report) => inboundSets(read, input, empty, report),
+    fallback: (empty): InboundSets => ({ clusters: empty, listeners: empty, secrets: empty }),
+    failure: BUILD.inbound,
+    sameInput: sameInboundParts,
+    resources: ({ clusters, listeners, secrets }) => [clusters, listeners, secrets].flatMap(({ list }) => list),
+  }),
+
+  /** Filter chains of ports that nothing names, by the policies of a workload. */
+  passthrough: result({
+    of: "workload",
+    builder: () => (read) => passthrough(read),
+    fallback: () => NO_PASSTHROUGH,
+    failure: BUILD.inbound,
+  }),
+
+  /** By the policies of a workload and the shape. */
+  managers: result({
+    of: "workload",
+    builder: () => (read, _, shape: ManagerShape) => inboundManager(read, shape),
+    fallback: () => CLOSED_MANAGER,
+    failure: BUILD.inbound,
+    sameInput: (a, b) => shapeName(a) === shapeName(b),
+  }),
+
+  /** The demands of a library's ports on their callers. */
+  libraryPorts: result({
+    of: "workload",
+    for: libraries,
+    builder: () => (read, _, targets: readonly InboundTarget[], report): readonly EncodedPort[] =>
+      libraryPorts(read, targets, report).map(encodePort),
+    fallback: () => [],
+    failure: BUILD.inbound,
+    sameInput: sameTargets,
+  }),
+
+  /** By the services at a gateway's addresses. */
+  gatewayPlans: result({
+    of: "workload",
+    for: gateways,
+    builder: () => (read, _, targets: readonly ServiceTarget[], report): GatewayPlan =>
+      gatewayPlan(read, targets, report),
+    fallback: () => EMPTY_PLAN,
+    failure: BUILD.gateways,
+    sameInput: sameServiceTargets,
+  }),
+
+  /** By route configuration and virtual host. */
+  gatewayVirtualHosts: result({
+    of: "workload",
+    for: gateways,
+    builder: () => (read, _, planned: PlannedVirtualHost, report): BuiltPlannedHost | undefined =>
+      plannedVirtualHost(read, planned, report),
+    fallback: () => undefined,
+    failure: BUILD.gateways,
+    sameInput: samePlan,
+    resources: (planned) => planned?.resource === undefined ? [] : [planned.resource],
+  }),
+} as const;
+
+function byType({ clusters, listeners }: ClustersAndListeners): SetsByType {
+  return { [TYPE.cluster]: clusters, [TYPE.listener]: listeners };
+}
+
+/** The rows that every translator has. */
+export type Results = typeof RESULTS;
+
+/** The rows of a translator, which may have further ones. */
+export type ResultRows = Results & Readonly<Record<string, AnyResultRow>>;
