@@ -1,9 +1,9 @@
 /**
- * Results of one builder by name, shared by all sources for which they hold.
+ * Results of a builder by name, shared by all sources with the same answers.
  *
- * A result is found by replaying its record: where its input is the same and every query gets the answer that it got at
- * the build, it is the one that a fresh build would give. Results that a change invalidates are dropped before anyone
- * looks.
+ * A look-up replays the records of kept results. A result fits a source if the input is the same and every query of the
+ * record gets the answer of the build: a fresh build would give the same result. A change drops the stale results
+ * before the next look-up.
  *
  * @module
  */
@@ -17,20 +17,20 @@ import type { PropertiesOf, ReadSource } from "./read_record.ts";
 export interface BuildCacheOptions<T, I = undefined> extends BuildFailure<T> {
   /** Off: every look-up builds; dependencies are still tracked, and failed builds tried again. */
   readonly enabled: boolean;
-  /** Whether two inputs of one name are the same. Absent: by identity. */
+  /** Whether two inputs of a name are the same. Default: by identity. */
   readonly sameInput?: (a: I, b: I) => boolean;
 }
 
-/** Results of one name that are kept at once; sources with more different answers than this build theirs again. */
+/** Kept results of a name. Sources with more different answers build their results again. */
 export const MAX_VARIANTS = 256;
 
-/** The operations of a cache since it was made. */
+/** The operations of a cache since its start. */
 export interface BuildCounts {
   built: number;
   reused: number;
-  /** Results that went because something that they depend on changed. */
+  /** Results dropped because a dependency changed. */
   dropped: number;
-  /** Results that went because more than {@linkcode MAX_VARIANTS} of one name came. */
+  /** Results dropped because a name had more than {@linkcode MAX_VARIANTS}. */
   crowdedOut: number;
 }
 
@@ -39,18 +39,17 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
   readonly #build: Build<S, T, N, I>;
   readonly #options: BuildCacheOptions<T, I>;
   readonly #tree = new PropertyTree<PropertiesOf<S>>();
-  /** Of each name the oldest first. */
+  /** The oldest result of a name comes first. */
   readonly #results = new Map<string, BuildResult<S, T, N, I>[]>();
-  /** Without the dependencies of results on things of their own name, which are most. */
+  /** Without dependencies of results on things of their own name: nearly all dependencies. */
   readonly #dependents = new Dependents();
-  /** Names of results whose builder threw: they are tried again with every change. */
+  /** Names of results whose builder threw. Every change tries them again. */
   readonly #failed = new Set<string>();
-  /** Names of results whose builders gave findings. */
+  /** Names of results with findings. */
   readonly #noted = new Set<string>();
   /** For metrics and tests. */
   readonly counts: BuildCounts = { built: 0, reused: 0, dropped: 0, crowdedOut: 0 };
 
-  /** @param build Builds one result. */
   constructor(build: Build<S, T, N, I>, options: BuildCacheOptions<T, I>) {
     this.#build = build;
     this.#options = options;
@@ -84,7 +83,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     return count;
   }
 
-  /** The result of that name and input as this source gets it. */
+  /** The result of a name and an input for a source. */
   get(name: string, source: S, input: I): BuildResult<S, T, N, I> {
     const variants = this.#results.get(name) ?? [];
     const known = this.#options.enabled ? this.#find(variants, source, input) : undefined;
@@ -119,7 +118,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     this.counts.crowdedOut++;
   }
 
-  /** Takes back the dependencies that only results which go had. */
+  /** Removes the dependencies of dropped results, except dependencies of the remaining results. */
   #forget(
     name: string,
     gone: readonly BuildResult<S, T, N, I>[],
@@ -134,7 +133,11 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** Drops all results that depend on the changed things, and those whose builder threw; returns their names. */
+  /**
+   * Drops the results with changed dependencies, and the results whose builder threw.
+   *
+   * @returns The names of the dropped results.
+   */
   invalidate(keys: InvalidatedKeys): Set<string> {
     const names = new Set(this.#failed);
     for (const kind of keys.kinds()) {
@@ -158,9 +161,9 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
   }
 
   /**
-   * Forgets the results that no source uses; to be called regularly.
+   * Forgets unused results. Call it regularly.
    *
-   * @param keepsNewest The newest of each name stays: its users may come back.
+   * @param keepsNewest The newest result of a name stays: users may come back.
    */
   sweep(
     isUsed: (result: BuildResult<S, T, N, I>) => boolean,
@@ -179,7 +182,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** The values of the kept results. May be read in steps: results that come or go meanwhile are there or not. */
+  /** The values of the kept results. The caller may pause; results may come and go meanwhile. */
   *values(): Iterable<T> {
     for (const variants of this.#results.values()) for (const { value } of variants) yield value;
   }

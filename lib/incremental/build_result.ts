@@ -1,5 +1,5 @@
 /**
- * The result of one build, with its read record.
+ * The result of a build, with the read record.
  *
  * @module
  */
@@ -10,22 +10,22 @@ import { Recorder } from "./read_record.ts";
 /**
  * A result.
  *
- * @typeParam S The source that it was read from.
- * @typeParam T The value that was built.
- * @typeParam N A builder's note about it.
- * @typeParam I The input that it was built from, beside the source.
+ * @typeParam S The source of the answers.
+ * @typeParam T The built value.
+ * @typeParam N A note of the builder.
+ * @typeParam I The input beside the source.
  */
 export interface BuildResult<S extends ReadSource, T, N = never, I = unknown> {
   readonly value: T;
   readonly record: ReadRecord<S>;
   readonly input: I;
-  /** The builder threw: `value` is the fallback, for sources that have no older result of that name to keep. */
+  /** The builder threw. `value` is the fallback, for sources without an older result of the name. */
   readonly failed?: true;
   /** The builder's findings; absent: none. */
   readonly notes?: readonly N[];
 }
 
-/** Builds one result from the answers of a recorder and from its input, and from nothing else. */
+/** Builds a result from nothing but the answers of a recorder and the input. */
 export type Build<S extends ReadSource, T, N, I> = (
   recorder: Recorder<S>,
   name: string,
@@ -33,15 +33,15 @@ export type Build<S extends ReadSource, T, N, I> = (
   note: (note: N) => void,
 ) => T;
 
-/** The treatment of a builder that throws. */
+/** The treatment of a builder with an exception. */
 export interface BuildFailure<T> {
   /** Stands in for the result. */
   readonly fallback: T;
-  /** Called with the exception: one bad object never harms another. */
+  /** Called with the exception. Other builds go on. */
   readonly failed: (name: string, error: unknown) => void;
 }
 
-/** Builds one result; a builder that throws gives the fallback. */
+/** Builds a result, or gives the fallback after an exception. */
 export function buildResult<S extends ReadSource, T, N, I>(
   build: Build<S, T, N, I>,
   { source, tree, name, input }: {

@@ -1,17 +1,17 @@
 /**
- * The results that depend on each thing.
+ * The results that depend on a thing.
  *
  * @module
  */
 import type { InvalidatedKeys } from "./keys.ts";
 
-/** Most results that a list has; more are a set. A set of two takes four times the memory of a list. */
+/** The longest list of results; a longer list becomes a set. A set of two takes four times the memory of a list. */
 const LONGEST_LIST = 8;
 
-/** The results that depend on a thing: a lone one, which is the rule, a few, or many. */
+/** The results that depend on a thing: usually a single result, else a list or a set. */
 type ResultNames = string | string[] | Set<string>;
 
-/** Names of results by the things that they depend on: by kind, then by name. */
+/** Names of dependent results, by kind and name of the thing. */
 export class Dependents {
   readonly #byKind = new Map<string, Map<string, ResultNames>>();
   #size = 0;
@@ -21,12 +21,12 @@ export class Dependents {
     return this.#size;
   }
 
-  /** The things of a kind on which results depend. */
+  /** The things of a kind with dependent results. */
   of(kind: string): ReadonlyMap<string, unknown> | undefined {
     return this.#byKind.get(kind);
   }
 
-  /** The results that depend on the changed things; some come more than once. */
+  /** The results that depend on the changed things. A result may come several times. */
   *affectedBy(keys: InvalidatedKeys): Iterable<string> {
     for (const kind of keys.kinds()) {
       const byName = this.#byKind.get(kind);
@@ -38,7 +38,7 @@ export class Dependents {
     }
   }
 
-  /** Notes that a result depends on a thing. */
+  /** Adds a dependency of a result. */
   add(kind: string, name: string, result: string): void {
     let byName = this.#byKind.get(kind);
     if (!byName) this.#byKind.set(kind, byName = new Map());
@@ -55,7 +55,7 @@ export class Dependents {
     }
   }
 
-  /** Notes that it does so no more. */
+  /** Removes a dependency of a result. */
   delete(kind: string, name: string, result: string): void {
     const byName = this.#byKind.get(kind);
     const there = byName?.get(name);
@@ -65,7 +65,11 @@ export class Dependents {
   }
 }
 
-/** Takes a result out of several. @returns whether it was there and none is left */
+/**
+ * Removes a result from a collection.
+ *
+ * @returns Whether the result was there, and was the last.
+ */
 function leavesNone(there: ResultNames, result: string): boolean {
   if (typeof there === "string") return there === result;
   if (there instanceof Set) return there.delete(result) && there.size === 0;

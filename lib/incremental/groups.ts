@@ -1,31 +1,28 @@
 /**
- * Groups of sources that share results: those of one view that answer everything alike that the results asked about
- * their properties.
+ * Groups of sources with shared results. The sources of a group have the same view, and give the same answers to the
+ * property queries of the results.
  *
  * @module
  */
 import type { BuildResult } from "./build_result.ts";
-import { AskedProperties, type PropertyQuery } from "./properties.ts";
+import { AskedProperties, type IsChanged, type PropertyQuery } from "./properties.ts";
 import { InvalidatedKeys } from "./keys.ts";
 import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts";
 import type { ResultLook } from "./result_table.ts";
 
-/** The results of one group, kept up to date. */
+/** The results of a group, kept up to date. */
 export interface ResultGroup<S extends ReadSource, C> {
-  /** One source of the group. */
+  /** Any source of the group. */
   readonly source: S;
   /** The property queries of the results. */
   readonly asked: AskedProperties<PropertiesOf<S>>;
   /** A builder threw when results were last looked at: the earlier results stay in force. */
   readonly failing: boolean;
-  /** Looks again at the results that a change affects. */
+  /** Looks up the stale results again. */
   update(change: C): void;
 }
 
-/**
- * The common part of groups of all kinds of results: a source, and the queries and keys of the results, gathered while
- * these are looked at.
- */
+/** The common part of all groups: a source, and the property queries of the results. */
 export class GroupBase<S extends ReadSource> {
   readonly source: S;
   readonly asked = new AskedProperties<PropertiesOf<S>>();
@@ -40,7 +37,7 @@ export class GroupBase<S extends ReadSource> {
     return this.#failing;
   }
 
-  /** Begins a look. Results that failed are dropped with every change, so each look meets all that still do. */
+  /** Begins a look. Every change drops the failed results, so a look meets every result that still fails. */
   protected look(exists: (name: string) => boolean, keeps = true): ResultLook<S> {
     this.#failing = false;
     return { source: this.source, exists, keeps, onResult: (result) => this.#met(result) };
@@ -56,29 +53,29 @@ export class GroupBase<S extends ReadSource> {
 export interface GroupModel<G> {
   readonly like: G;
   /**
-   * The source comes from there: where a builder throws, its present result stays in force. False: it is only much
-   * cheaper to find that a result is the same than to put it into place, since most groups are nearly alike.
+   * The source comes from that group: after an exception of a builder the present result stays in force. False: the
+   * group is a model only, because a copy costs less than putting nearly equal results into place again.
    */
   readonly inherits: boolean;
   /**
-   * The differences between its view and the source's: only results that asked about these or about properties can
-   * differ. Absent: that is not known, or some of its results are fallbacks.
+   * The difference between the view of the model and the view of the source. Results with other answers asked about the
+   * difference, or about properties. Absent: the difference is not known, or some results of the model are fallbacks.
    */
   readonly difference?: ViewDifference;
 }
 
-/** Makes a group for a source, the first of that group. */
+/** Makes a group for the first source. */
 export type FoundGroup<S extends ReadSource, G> = (source: S, model: GroupModel<G> | undefined) => G;
 
-/** All groups that share results of one kind. */
+/** All groups with results of a kind. */
 export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
   readonly #found: FoundGroup<S, G>;
   readonly #byView = new Map<object, Set<G>>();
-  /** The group that the first group of another view begins as a copy of. */
+  /** The model for the first group of another view. */
   #latest: G | undefined;
-  /** Groups that were made while builders threw, with the group whose results they keep. */
+  /** Groups made during a failure, with the group whose results stay in force. */
   readonly #predecessors = new WeakMap<G, WeakRef<G>>();
-  /** The queries that came with the last update. */
+  /** The property queries that the last update added. */
   #fresh = new Map<G, readonly PropertyQuery<PropertiesOf<S>>[]>();
 
   constructor(found: FoundGroup<S, G>) {
@@ -91,16 +88,15 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
   }
 
   /**
-   * The group of a source; made where it fits none.
+   * The group of a source. A new group is made if no group fits.
    *
-   * @param before The group that the source leaves: where a builder throws, the present result of the source stays in
-   * force.
+   * @param before The former group of the source: after an exception of a builder the present results stay in force.
    */
   find(source: S, before?: G): G {
     let groups = this.#byView.get(source.view);
     if (!groups) this.#byView.set(source.view, groups = new Set());
     for (const group of groups) {
-      // A result that cannot be made now is there only for sources that come from the same group.
+      // The results of a failing group are for sources of the same former group only.
       const lacks = before !== undefined && group.failing && this.#predecessors.get(group)?.deref() !== before;
       if (!lacks && group.asked.fits(source.properties)) return group;
     }
@@ -111,7 +107,7 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
 
   #make(source: S, before: G | undefined): G {
     const made = this.#found(source, this.#nearest(source));
-    made.asked.takeFresh(); // the source answers them all
+    made.asked.takeFresh(); // the source gave these answers
     if (!made.failing || before === undefined) return made;
     const inheriting = this.#found(source, { like: before, inherits: true });
     inheriting.asked.takeFresh();
@@ -119,7 +115,7 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
     return inheriting;
   }
 
-  /** The group of which the least has to be looked at again, to begin as a copy of. */
+  /** The model with the fewest results to look up again. */
   #nearest(source: S): GroupModel<G> | undefined {
     let nearest: GroupModel<G> | undefined;
     for (const [view, groups] of this.#byView) {
@@ -141,19 +137,36 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
     }
   }
 
-  /** Whether groups came to ask more with the last update, so that sources may belong elsewhere. */
+  /** Whether results asked further property queries in the last update, so that sources may belong to other groups. */
   get asksMore(): boolean {
     return this.#fresh.size > 0;
   }
 
-  /** Whether a source of a group still belongs there after the last update. */
-  holds(group: G, source: S): boolean {
+  /**
+   * Whether a source still belongs to a group after the last update.
+   *
+   * @param isChanged The changed facts beside the properties. Absent: none.
+   */
+  holds(group: G, source: S, isChanged?: IsChanged<PropertiesOf<S>>): boolean {
+    const { properties } = source;
     const alive = this.#byView.get(source.view)?.has(group) === true;
     return alive &&
-      (this.#fresh.get(group) ?? []).every(({ compute, answer }) => compute(source.properties) === answer);
+      (this.#fresh.get(group) ?? []).every(({ compute, answer }) => compute(properties) === answer) &&
+      (isChanged === undefined || group.asked.fitsAfter(isChanged, properties));
   }
 
-  /** Drops some groups; their sources find others. */
+  /** Whether results asked about facts of an accepted kind. */
+  dependsOn(isKind: (kind: string) => boolean): boolean {
+    for (const { asked } of this) if (asked.dependsOn(isKind)) return true;
+    return false;
+  }
+
+  /** Drops groups whose source has other answers after a change of facts beside the properties. */
+  dropChanged(isChanged: IsChanged<PropertiesOf<S>>): void {
+    this.drop(({ asked, source }) => !asked.fitsAfter(isChanged, source.properties));
+  }
+
+  /** Drops groups. The sources find other groups. */
   drop(isDropped: (group: G) => boolean): void {
     for (const [view, groups] of this.#byView) {
       for (const group of groups) {
@@ -168,7 +181,7 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
 
 const SAME_VIEW: ViewDifference = { keys: new InvalidatedKeys(), names: new Set() };
 
-/** The newest group without a fallback among its results. */
+/** The newest group without a fallback. */
 function lastThatHolds<G extends { readonly failing: boolean }>(groups: Iterable<G>): G | undefined {
   let last: G | undefined;
   for (const group of groups) if (!group.failing) last = group;

@@ -1,26 +1,25 @@
 /**
- * The changed things, in the words in which read records note the dependencies of their answers: a kind of thing and
- * the name of one, such as `("service", "a.example.com")`.
+ * Changed things, named as in read records: a kind and a name, such as `("service", "a.example.com")`.
  *
  * @module
  */
 
 interface OfOneKind {
   readonly names: Set<string>;
-  /** Each stands for all names that it accepts. */
+  /** A pattern stands for all accepted names. */
   readonly patterns: ((name: string) => boolean)[];
 }
 
-/** Keys whose answers may have changed. */
+/** Keys of changed things. */
 export class InvalidatedKeys {
   readonly #byKind = new Map<string, OfOneKind>();
 
-  /** Adds one thing. */
+  /** Adds a thing. */
   add(kind: string, name: string): void {
     this.#of(kind).names.add(name);
   }
 
-  /** Adds every thing of a kind whose name a pattern accepts. */
+  /** Adds all things of a kind with an accepted name. */
   addPattern(kind: string, accepts: (name: string) => boolean): void {
     this.#of(kind).patterns.push(accepts);
   }
@@ -31,32 +30,50 @@ export class InvalidatedKeys {
     return own;
   }
 
-  /** Whether there is none. */
+  /**
+   * Adds the things of a kind from other keys.
+   *
+   * @param as The kind of the added things. Default: unchanged.
+   */
+  addAll(from: InvalidatedKeys, kind: string, as = kind): void {
+    const added = from.#byKind.get(kind);
+    if (added === undefined) return;
+    const own = this.#of(as);
+    for (const name of added.names) own.names.add(name);
+    own.patterns.push(...added.patterns);
+  }
+
+  /** Whether there is no key. */
   get empty(): boolean {
     return this.#byKind.size === 0;
   }
 
-  /** How many there are; a pattern counts as one. */
+  /** The number of names and patterns. */
   get size(): number {
     let size = 0;
     for (const { names, patterns } of this.#byKind.values()) size += names.size + patterns.length;
     return size;
   }
 
-  /** The kinds of which there is any. */
+  /** The kinds with keys. */
   kinds(): Iterable<string> {
     return this.#byKind.keys();
   }
 
-  /** Whether this one is among them. */
+  /** Whether there is a key of a kind. */
+  hasAny(kind: string): boolean {
+    return this.#byKind.has(kind);
+  }
+
+  /** Whether a thing changed. */
   has(kind: string, name: string): boolean {
     const own = this.#byKind.get(kind);
     return own !== undefined && (own.names.has(name) || own.patterns.some((accepts) => accepts(name)));
   }
 
   /**
-   * The names of a kind that are among them, of those that an index has. Without patterns its cost grows with the
-   * change, else it is a look at every name of the index.
+   * The changed names of a kind in an index. The cost grows with the change. With patterns every name of the index is
+   * tested.
    */
   among(kind: string, index: ReadonlyMap<string, unknown>): readonly string[] {
     const own = this.#byKind.get(kind);

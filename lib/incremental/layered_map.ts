@@ -1,26 +1,26 @@
 /**
- * Maps that begin as copies of each other and stay nearly the same: their common entries are held once.
+ * Nearly equal maps with a shared layer of common entries.
  *
  * @module
  */
 
-/** In the place of a value that the layer below has and this map has not. */
+/** Marks a removed entry of the shared layer. */
 const GONE: unique symbol = Symbol("gone");
 
 const EMPTY: ReadonlyMap<never, never> = new Map<never, never>();
 
-/** A map may have this share of its shared layer as its own before it gives the layer up. */
+/** The largest number of own entries, as a share of the layer. A map with more own entries leaves the layer. */
 const MOST_OWN = 1 / 2;
 
-/** A copy shares the layer as it is while the original's own values are fewer than this share of it. */
+/** A copy takes over the layer unchanged while the own entries of the original are fewer, as a share of the layer. */
 const MOST_COPIED = 1 / 8;
 
 /**
- * A map. The cost of a copy grows with the differences from the layer that both share, not with their size. No value is
+ * A map. The cost of a copy grows with the differences from the shared layer, not with the size. Values are never
  * undefined.
  */
 export class LayeredMap<K, V extends NonNullable<unknown>> implements ReadonlyMap<K, V> {
-  /** Shared with copies, so it never changes. */
+  /** Shared with copies, and never changed. */
   #shared: ReadonlyMap<K, V> = EMPTY;
   /** The differences from the shared layer. */
   #own: Map<K, V | typeof GONE> = new Map();
@@ -39,7 +39,7 @@ export class LayeredMap<K, V extends NonNullable<unknown>> implements ReadonlyMa
     return this.#size;
   }
 
-  /** Entries that this map alone holds. */
+  /** Entries outside the shared layer. */
   get ownSize(): number {
     return this.#own.size;
   }
@@ -92,14 +92,14 @@ export class LayeredMap<K, V extends NonNullable<unknown>> implements ReadonlyMa
     for (const [key, value] of this) callback(value, key, this);
   }
 
-  /** Everything becomes the layer that a copy shares, unless little differs from the present one. */
+  /** Moves all entries into the shared layer, unless few entries differ. */
   #share(): void {
     if (this.#own.size <= this.#shared.size * MOST_COPIED) return;
     this.#shared = new Map(this);
     this.#own = new Map();
   }
 
-  /** A layer of which much is not in force would only keep old values alive. */
+  /** Leaves a layer with many outdated entries: the layer would only keep old values alive. */
   #leaveLayer(): void {
     if (this.#shared.size === 0 || this.#own.size <= this.#shared.size * MOST_OWN) return;
     this.#own = new Map(this);

@@ -1,8 +1,8 @@
 /**
- * The record of one build's queries and their answers: the key under which its result may be used again.
+ * The record of a build's queries and answers, by which the result may be used again.
  *
- * Queries about the source's own properties are kept apart from queries about everything else: the first decide which
- * sources may share results, the second whether a result still holds.
+ * Property queries are kept apart from all other queries. Answers to property queries decide which sources may share
+ * results; the other answers decide whether a result still holds.
  *
  * @module
  */
@@ -10,45 +10,59 @@ import type { InvalidatedKeys } from "./keys.ts";
 import type { PropertyAnswers, PropertyTree } from "./properties.ts";
 
 /**
- * The source that builders read from. Answers are identity-stable: the same object (`===`) while nothing behind it
- * changed.
+ * The source of builders. Answers are identity-stable: the same object (`===`) until something behind the answer
+ * changes.
  */
 export interface ReadSource<P = unknown> {
   /** The source's own properties. */
   readonly properties: P;
-  /** Sources of one view give the same answers to every query that is not about properties. */
+  /** Sources of the same view give the same answers to all queries except property queries. */
   readonly view: object;
-  /** The differences that sources of another view see; undefined, and where it is absent: not known. */
+  /** The differences from another view. Undefined or absent: not known. */
   differsFrom?(view: object): ViewDifference | undefined;
 }
 
 /** A difference between the sources of two views. */
 export interface ViewDifference {
-  /** The things about which queries may have different answers. */
+  /** Things with possibly different answers. */
   readonly keys: InvalidatedKeys;
-  /** Names that one view may have something to build for, and the other not. */
+  /** Names with something to build in only a part of the views. */
   readonly names: ReadonlySet<string>;
 }
 
 /** The properties of a source. */
 export type PropertiesOf<S extends ReadSource> = S["properties"];
 
-/** A query about a named thing; a constant wherever it can be, as builds ask many. Compared by identity. */
+/** A query about a named thing, compared by identity. Use constants: builds ask many queries. */
 export interface SourceQuery<S, T> {
   readonly ask: (source: S, name: string) => T;
-  /** Kinds of things: a change of one of them, of that name, may change the answer. */
+  /** Kinds of things. A change of a thing of the name may change the answer. */
   readonly on: readonly string[];
 }
 
-/** Queries about one source, noted while one build runs. */
+/**
+ * A query about the source's own properties, and about facts beside the properties. The answer counts as a property:
+ * sources with the same answer may share results.
+ */
+export interface OwnQuery<S extends ReadSource, T> {
+  readonly name: string;
+  /**
+   * Kind of fact: a changed fact about the source may change the answer. Undefined: the answer depends on properties
+   * only.
+   */
+  readonly on: string | undefined;
+  /** Gives a primitive, or an object shared by equal sources. */
+  ask(source: S, properties: PropertiesOf<S>, part: string): T;
+}
+
+/** Records the queries of a build. */
 export class Recorder<S extends ReadSource> {
   readonly source: S;
   #properties: PropertyAnswers<PropertiesOf<S>>;
-  /** Query, name and answer, one after the other: there is a record for each of many thousand results. */
+  /** Query, name and answer, in turn: there is a record for each of many thousand results. */
   readonly #queries: unknown[] = [];
   /** Where in the list a query about a name is, once there are many. */
   #index: Map<unknown, Map<string, number>> | undefined;
-  #more: string[] | undefined;
 
   constructor(source: S, tree: PropertyTree<PropertiesOf<S>>) {
     this.source = source;
@@ -56,16 +70,32 @@ export class Recorder<S extends ReadSource> {
   }
 
   /**
-   * Asks a query about the source's properties.
+   * Asks a property query.
    *
-   * @param key Names the query and all that `compute` takes from outside the properties.
-   * @param compute Gives a primitive, or an object that equal sources share.
+   * @param key Names the query, and all other inputs of `compute`.
+   * @param compute Gives a primitive, or an object shared by equal sources.
    */
   property<T>(key: string, compute: (properties: PropertiesOf<S>) => T): T {
     const known = this.#properties.find(key);
     if (known !== undefined) return known.answer as T;
     const answer = compute(this.source.properties);
     this.#properties = this.#properties.with(key, compute, answer);
+    return answer;
+  }
+
+  /**
+   * Asks a query about the source itself.
+   *
+   * @param part Part of the answer. Empty: the whole answer.
+   */
+  askOwn<T>(query: OwnQuery<S, T>, part = ""): T {
+    const key = part === "" ? query.name : `${query.name}/${part}`;
+    const known = this.#properties.find(key);
+    if (known !== undefined) return known.answer as T;
+    const { source } = this;
+    const compute = (properties: PropertiesOf<S>) => query.ask(source, properties, part);
+    const answer = compute(source.properties);
+    this.#properties = this.#properties.with(key, compute, answer, query.on);
     return answer;
   }
 
@@ -79,14 +109,9 @@ export class Recorder<S extends ReadSource> {
     return answer;
   }
 
-  /** Notes that the result depends on a thing besides those that were asked about. */
-  dependOn(kind: string, name: string): void {
-    (this.#more ??= []).push(kind, name);
-  }
-
   /** The record of the queries so far. */
   record(): ReadRecord<S> {
-    return new ReadRecord(this.#properties, this.#queries, this.#more, this.source.view);
+    return new ReadRecord(this.#properties, this.#queries, this.source.view);
   }
 
   #find(query: unknown, name: string): number {
@@ -105,10 +130,10 @@ export class Recorder<S extends ReadSource> {
   }
 }
 
-/** Places that one query takes in a list: query, name, answer. */
+/** Places of a query in a list: query, name, answer. */
 const WIDTH = 3;
 
-/** Queries from which on they are looked up instead of searched. */
+/** With more queries, an index replaces the search. */
 const MANY = 32;
 
 function indexed(index: Map<unknown, Map<string, number>>, query: unknown, name: string, at: number): void {
@@ -117,37 +142,30 @@ function indexed(index: Map<unknown, Map<string, number>>, query: unknown, name:
   else index.set(query, new Map([[name, at]]));
 }
 
-/** All that one build read. Immutable. */
+/** The queries and answers of a build. Immutable. */
 export class ReadRecord<S extends ReadSource> {
-  /** Its property queries, with the answers. */
+  /** The property queries, with the answers. */
   readonly properties: PropertyAnswers<PropertiesOf<S>>;
   readonly #queries: readonly unknown[];
-  /** Kind and name, one after the other. */
-  readonly #more: readonly string[] | undefined;
-  /** A view whose sources give these answers: the last one that was compared. */
+  /** A view with these answers: the view of the last comparison. */
   #view: object;
 
   constructor(
     properties: PropertyAnswers<PropertiesOf<S>>,
     queries: readonly unknown[],
-    more: readonly string[] | undefined,
     view: object,
   ) {
     this.properties = properties;
     this.#queries = queries;
-    this.#more = more;
     this.#view = view;
   }
 
-  /**
-   * Whether a source answers every query as this record says. A change must have dropped the records that depend on it
-   * before this is asked.
-   */
+  /** Whether a source gives the recorded answers to all queries. Call it after the stale records are dropped. */
   holds(source: S): boolean {
     return this.properties.fits(source.properties) && this.holdsInView(source);
   }
 
-  /** The same, of the queries that are not about properties. */
+  /** As `holds`, without the property queries. */
   holdsInView(source: S): boolean {
     if (source.view === this.#view) return true;
     const queries = this.#queries;
@@ -159,36 +177,32 @@ export class ReadRecord<S extends ReadSource> {
     return true;
   }
 
-  /** Every thing on which an answer depends, as its kind and name; some come more than once. */
+  /** The dependencies, as kind and name. A dependency may come several times. */
   *keys(): IterableIterator<readonly [kind: string, name: string]> {
     const queries = this.#queries;
     for (let at = 0; at < queries.length; at += WIDTH) {
       const { on } = queries[at] as SourceQuery<S, unknown>;
       for (const kind of on) yield [kind, queries[at + 1] as string];
     }
-    const more = this.#more ?? [];
-    for (let at = 0; at < more.length; at += 2) yield [more[at]!, more[at + 1]!];
   }
 
-  /** Whether an answer depends on one thing. */
+  /** Whether an answer depends on a thing. */
   dependsOn(kind: string, name: string): boolean {
     return this.#someKey((otherKind, other) => otherKind === kind && other === name);
   }
 
-  /** Whether an answer depends on something that changed. */
+  /** Whether an answer depends on a changed thing. */
   dependsOnAny(keys: InvalidatedKeys): boolean {
     return !keys.empty && this.#someKey((kind, name) => keys.has(kind, name));
   }
 
-  /** Whether something is true of one of the keys; every proxy's record is asked in each push, so no pairs are made. */
+  /** Whether a dependency passes a test. Every push asks the records of all proxies, so no pairs are made. */
   #someKey(holds: (kind: string, name: string) => boolean): boolean {
     const queries = this.#queries;
     for (let at = 0; at < queries.length; at += WIDTH) {
       const { on } = queries[at] as SourceQuery<S, unknown>;
       for (const kind of on) if (holds(kind, queries[at + 1] as string)) return true;
     }
-    const more = this.#more ?? [];
-    for (let at = 0; at < more.length; at += 2) if (holds(more[at]!, more[at + 1]!)) return true;
     return false;
   }
 }

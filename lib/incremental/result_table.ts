@@ -1,6 +1,5 @@
 /**
- * One result for each name that a group of sources needs, kept up to date name by name: the one loop that everything
- * built by name goes through.
+ * The results of a group by name, updated name by name. Everything built by name goes through this loop.
  *
  * @module
  */
@@ -12,21 +11,24 @@ import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts"
 
 /** The inputs of a look at some names. */
 export interface ResultLook<S extends ReadSource> {
-  /** One source of the group. */
+  /** Any source of the group. */
   readonly source: S;
-  /** Whether there is anything to build for a name, as the source sees it. */
+  /** Whether the source has anything to build for a name. */
   readonly exists: (name: string) => boolean;
-  /** Called with every result that was looked at. */
+  /** Called with each result of the look. */
   readonly onResult: (result: BuildResult<S, unknown, unknown, unknown>) => void;
-  /** Whether results stay where their builder throws; false for a copy of a group that the sources do not come from. */
+  /**
+   * Whether results stay after an exception of the builder. False for a copy of a group without the sources of that
+   * group.
+   */
   readonly keeps: boolean;
 }
 
-/** A name whose result changed. */
+/** A name with another result. */
 export interface ReplacedResult<T> {
   readonly name: string;
   readonly before: T | undefined;
-  /** Undefined: there is nothing to build for that name any more. */
+  /** Undefined: there is nothing to build for the name. */
   readonly after: T | undefined;
 }
 
@@ -35,7 +37,7 @@ export class ResultTable<S extends ReadSource, T, N = never> {
   readonly #cache: BuildCache<S, T, N>;
   readonly #results: LayeredMap<string, BuildResult<S, T, N, undefined>>;
 
-  /** @param like Begins as a copy of another group's, with which it shares unchanged results. */
+  /** @param like The model: the table begins as a copy, and shares unchanged results. */
   constructor(cache: BuildCache<S, T, N>, like?: ResultTable<S, T, N>) {
     this.#cache = cache;
     this.#results = new LayeredMap(like ? like.#results : undefined);
@@ -47,10 +49,10 @@ export class ResultTable<S extends ReadSource, T, N = never> {
   }
 
   /**
-   * The names that a copy has to look at: those whose results asked something that this source answers differently than
-   * the group that was copied. The results of all others are the ones that a look would give.
+   * The names that a copy has to look up: the source answers a query of the result differently than the model. A look
+   * would give the same result for all other names.
    *
-   * @param difference The differences between the group's view and the source's.
+   * @param difference The differences between the view of the model and the view of the source.
    */
   unlike({ source, onResult }: ResultLook<S>, difference: ViewDifference): Set<string> {
     const names = new Set(difference.names);
@@ -64,7 +66,11 @@ export class ResultTable<S extends ReadSource, T, N = never> {
     return names;
   }
 
-  /** Looks at some names again; returns those whose result changed. */
+  /**
+   * Looks up names again.
+   *
+   * @returns The names with another result.
+   */
   update(names: Iterable<string>, { source, exists, onResult, keeps }: ResultLook<S>): ReplacedResult<T>[] {
     const replaced: ReplacedResult<T>[] = [];
     for (const name of names) {

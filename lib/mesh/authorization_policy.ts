@@ -1,6 +1,6 @@
 /**
- * AuthorizationPolicy objects by the workloads that they are for. All that are for a workload are in force together:
- * unlike other policies none of them overrides another.
+ * AuthorizationPolicy objects by workload. All policies for a workload are in force together: unlike other policies,
+ * they never override each other.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ConfigObject } from "../config/types.ts";
 import { withTargets } from "./selection/gateway_target.ts";
 import { SelectionIndex } from "./selection/index.ts";
 import { type PolicyWorkload, RememberedPolicies } from "./selection/remembered.ts";
-import { SharedLists } from "./selection/shared_lists.ts";
+import { SharedLists } from "../incremental/weak_table.ts";
 
 export type AuthorizationPolicy = ConfigObject<"AuthorizationPolicy">;
 
@@ -23,9 +23,10 @@ export class AuthorizationPolicyIndex {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay). Costs them alone.
+   * Replaces objects by others. The cost grows with the change only.
    *
-   * @returns Namespaces of workloads that other policies may be for now; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns Namespaces of workloads with possibly other policies. `*`: all.
    */
   update(removed: readonly AuthorizationPolicy[], added: readonly AuthorizationPolicy[]): Set<string> {
     if (removed.length + added.length > 0) this.#remembered.forget();
@@ -33,10 +34,10 @@ export class AuthorizationPolicyIndex {
   }
 
   /**
-   * The policies for a workload: of the root namespace, of its namespace, of its labels or its gateway. Workloads with the
-   * same policies get the same list, until one of the policies changes.
+   * The policies for a workload: of the root namespace, the workload's namespace, the labels or the gateway. Workloads
+   * with the same policies get the same list, until a policy changes.
    *
-   * @param workload An object that does not change; it is remembered with its policies.
+   * @param workload An unchanging object, remembered with the policies.
    */
   of(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
     return this.#remembered.of(workload);

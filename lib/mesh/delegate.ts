@@ -1,8 +1,8 @@
 /**
- * Merging the http rules of a delegate into the rule of the root that names it.
+ * Merging the http rules of a delegate into the naming rule of the root.
  *
- * A delegate may only narrow its root's matches: a condition of the delegate that is no part of any condition of the
- * root drops that rule of the delegate.
+ * A delegate may only narrow the root's matches. A condition of the delegate outside every condition of the root drops
+ * the rule of the delegate.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { HttpMatchRequest, HttpRoute, StringMatch } from "../config/kinds/k
 
 import { joinedHeaders } from "./delegate_headers.ts";
 
-/** Rules that take the place of a root's rule, and why others were left out. */
+/** Rules in place of a root's rule, and the reasons for missing rules. */
 export interface MergedRules {
   readonly routes: readonly HttpRoute[];
-  /** The position of each of them in the delegate. */
+  /** The position of each rule in the delegate. */
   readonly positions: readonly number[];
   readonly problems: readonly string[];
 }
 
 /**
- * The rules of a delegate as narrowed by the root's rule. Fields that the delegate's rule leaves unset come from the root;
- * header operations of both hold.
+ * The rules of a delegate, narrowed by the root's rule. Fields unset in the delegate's rule come from the root. Header
+ * operations of both rules hold.
  *
  * @param root The rule with `delegate`.
  * @param rules The delegate's http rules, in order.
@@ -59,7 +59,7 @@ export function mergeDelegate(root: HttpRoute, rules: readonly HttpRoute[]): Mer
   return { routes, positions, problems };
 }
 
-/** Both spellings of mirrors are one field: those of the delegate replace those of the root. */
+/** Both spellings of mirrors are a single field: mirrors of the delegate replace mirrors of the root. */
 function withoutMirrors(rule: HttpRoute): HttpRoute {
   const { mirror: _mirror, mirrors: _mirrors, mirrorPercent: _percent, mirrorPercentage: _percentage, ...rest } = rule;
   return rest;
@@ -97,7 +97,7 @@ function mergeMatch(wide: HttpMatchRequest, narrow: HttpMatchRequest): HttpMatch
   return { ...wide, ...narrow, ...filled, ...(name === undefined ? {} : { name }) };
 }
 
-/** Whether every request that `narrow` asks for is one that `wide` may match. */
+/** Whether `wide` may match every request of `narrow`. */
 function contains(wide: HttpMatchRequest, narrow: HttpMatchRequest): boolean {
   for (const field of ["uri", "scheme", "method", "authority"] as const) {
     if (!containsString(wide[field], narrow[field])) return false;

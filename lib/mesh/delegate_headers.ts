@@ -1,6 +1,6 @@
 /**
- * The header operations of a root's rule and of its delegate's rule, together: first those of the root, then those of the
- * delegate. Where both are about one header, the delegate's hold.
+ * The joined header operations of a root's rule and a delegate's rule: the root's operations first, then the
+ * delegate's. For the same header the delegate's operations hold.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { HeaderOperations, Headers, StringMap } from "../config/kinds/kinds
 export interface JoinedHeaders {
   /** Absent: neither has any. */
   readonly headers?: Headers;
-  /** Operations of the root that give way, `request.set x-a`. */
+  /** Operations of the root without effect, `request.set x-a`. */
   readonly lost: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function joinedHeaders(root: Headers | undefined, own: Headers | undefine
   return { headers: { ...(request && { request }), ...(response && { response }) }, lost };
 }
 
-/** A proxy removes, then sets, then adds: what the delegate does later must not be undone by an operation of the root. */
+/** A proxy removes, then sets, then adds. An operation of the root must not undo an operation of the delegate. */
 function joinedOperations(
   root: HeaderOperations | undefined,
   own: HeaderOperations | undefined,

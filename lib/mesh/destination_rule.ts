@@ -1,10 +1,10 @@
 /**
- * Several destination rules of one namespace for one host become the rules in force.
+ * Merges the destination rules of a namespace for a host into the rules in force.
  *
  * Rules for the same audience (equal `exportTo`, equal selector) are merged: the first traffic policy wins, subsets are
- * collected. Rules for other audiences stay apart, and each client gets the one that is aimed at it most narrowly. A
- * rule that selects client workloads stands before all others for those workloads, and takes from the namespace's
- * general rule what it does not say itself.
+ * collected. Rules for other audiences stay apart, and each client gets the rule with the narrowest aim. A rule for
+ * selected client workloads stands before all others for those workloads. Fields unset in such a rule come from the
+ * namespace's general rule.
  *
  * @module
  */
@@ -14,35 +14,38 @@ import { effectiveExportTo, fullHost } from "./names.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import { isVisible, visibilityRank } from "./visibility.ts";
 
-/** Inputs on which merging depends. */
+/** Inputs of merging. */
 export interface DestinationRuleOptions {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
   /** `defaultDestinationRuleExportTo` of the mesh configuration. */
   readonly defaultExportTo: readonly string[];
-  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`: rules with unequal `exportTo` stay independent. Off: they merge. */
+  /**
+   * `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`: rules with unequal `exportTo` stay independent. Off: such rules are
+   * merged.
+   */
   readonly enhancedMerge: boolean;
 }
 
-/** Rules merged into one. `spec.host` is full, `spec.exportTo` has the form of {@linkcode effectiveExportTo}. */
+/** A merged rule. `spec.host` is full, `spec.exportTo` has the form of {@linkcode effectiveExportTo}. */
 export interface MergedDestinationRule extends EffectiveDestinationRule {
-  /** Subsets that were dropped because an earlier rule has one of that name. */
+  /** Subsets dropped because an earlier rule has a subset of the same name. */
   readonly duplicateSubsets: readonly DroppedSubset[];
 }
 
-/** A subset that an earlier rule has. */
+/** A subset with the name of an earlier rule's subset. */
 export interface DroppedSubset {
   readonly subset: string;
-  /** Key of the rule whose subset holds. */
+  /** Key of the rule with the subset in force. */
   readonly accepted: string;
-  /** Key of the rule whose subset does not. */
+  /** Key of the rule with the dropped subset. */
   readonly rejected: string;
 }
 
-/** An object of that kind. */
+/** A DestinationRule object. */
 export type DestinationRuleObject = ConfigObject<"DestinationRule">;
 
-/** The full, lower-case host that a rule is for; may be a wildcard. */
+/** The full, lower-case host of a rule; may be a wildcard. */
 export function destinationRuleHost(
   rule: DestinationRuleObject,
   options: Pick<DestinationRuleOptions, "domainSuffix">,
@@ -51,10 +54,10 @@ export function destinationRuleHost(
 }
 
 /**
- * The rules in force among those of one namespace for one host, in order of precedence: of those that a client sees, the
- * first whose `workloadSelector` is absent or matches the client's labels is its rule.
+ * The rules in force among a namespace's rules for a host, in order of precedence. A client's rule is the first visible
+ * rule without a `workloadSelector`, or with a selector that matches the client's labels.
  *
- * @param rules All of one namespace and one host, older first.
+ * @param rules All rules of the namespace and host, older first.
  */
 export function mergeDestinationRules(
   rules: readonly DestinationRuleObject[],
@@ -71,7 +74,7 @@ export function mergeDestinationRules(
 }
 
 /**
- * The rule for one client among those that it sees.
+ * The rule for a client among the visible rules.
  *
  * @param rules In the order of {@linkcode mergeDestinationRules}.
  * @param selects Whether the client is in the rules' own namespace and carries all these labels.
@@ -83,12 +86,12 @@ export function ruleForClient<R extends EffectiveDestinationRule>(
   return rules.find(({ spec }) => !spec.workloadSelector || selects(spec.workloadSelector.matchLabels ?? {}));
 }
 
-/** Whether a rule is for all workloads that see it: a selector without labels matches each of them. */
+/** Whether a rule is for all workloads that see the rule: a selector without labels matches every workload. */
 export function isForAllWorkloads({ spec: { workloadSelector } }: Pick<EffectiveDestinationRule, "spec">): boolean {
   return Object.keys(workloadSelector?.matchLabels ?? {}).length === 0;
 }
 
-/** A rule that selects workloads is for its own namespace; its `exportTo` has no effect. */
+/** A rule with selected workloads is for its own namespace only; `exportTo` has no effect. */
 function withFullNames(rule: DestinationRuleObject, options: DestinationRuleOptions): DestinationRuleObject {
   const { spec, meta } = rule;
   const exportTo = spec.workloadSelector
@@ -122,7 +125,7 @@ function breadth({ namespace, spec }: EffectiveDestinationRule): number {
   return exportTo.length === 1 ? visibilityRank({ namespace, exportTo }, exportTo[0] ?? "") : 1;
 }
 
-/** One rule for the own namespace, of all that it sees; one for the others, of all that is not private. */
+/** A rule for the own namespace from all rules, and a rule for other namespaces from all rules that are not private. */
 function mergedRegardless(
   general: readonly DestinationRuleObject[],
   local: readonly DestinationRuleObject[],
@@ -135,7 +138,7 @@ function mergedRegardless(
   return [{ ...mine, spec: { ...mine.spec, exportTo: [mine.namespace] } }, ...others];
 }
 
-/** The first rule, its gaps filled from the later ones. */
+/** The first rule, with gaps filled from later rules. */
 function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
   const [first, ...rest] = rules as [DestinationRuleObject, ...(DestinationRuleObject)[]];
   const { name, namespace } = first.meta;
@@ -153,7 +156,7 @@ function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
       }
     }
   }
-  // A rule that stands alone is the rule: there are many thousand, and nothing of them is there twice.
+  // A single rule is used unchanged: there are many thousand, with nothing to merge.
   if (rest.length === 0 && duplicateSubsets.length === 0) {
     return { name, namespace, spec: first.spec, causes, duplicateSubsets: NONE_DROPPED };
   }

@@ -14,7 +14,7 @@ import {
 } from "./destination_rule.ts";
 import { SmallMultimap } from "../registry/small_multimap.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
-import { SharedLists } from "./selection/shared_lists.ts";
+import { SharedLists } from "../incremental/weak_table.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type Exported, isPublic, isVisible, namespacesNamed } from "./visibility.ts";
@@ -23,7 +23,7 @@ interface HostRules {
   readonly rules: readonly DestinationRuleObject[];
   /** Merged at first use. */
   merged?: readonly MergedDestinationRule[];
-  /** The merged rules that some client sees, by their positions; equal lists are one array. */
+  /** The visible merged rules of clients, by positions. Equal lists are the same array. */
   seen?: Map<string, readonly MergedDestinationRule[]>;
 }
 
@@ -33,10 +33,10 @@ interface NamespaceRules {
   wildcards: number;
 }
 
-/** Settings that the lookup needs. */
+/** Settings for the lookup. */
 export interface DestinationRuleIndexOptions extends DestinationRuleOptions {
   readonly rootNamespace: string;
-  /** The mesh-wide default for rules that say nothing. */
+  /** The mesh-wide default for rules without `exportTo`. */
   readonly defaultExportTo: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface DestinationRuleIndexOptions extends DestinationRuleOptions {
 export class DestinationRuleIndex {
   #options: DestinationRuleIndexOptions;
   #byNamespace = new Map<string, NamespaceRules>();
-  /** Namespaces with rules for exactly that host or wildcard. */
+  /** Namespaces with rules for exactly this host or wildcard. */
   readonly #namespacesOf = new SmallMultimap<string, string>();
   readonly #joinedLists = new SharedLists<EffectiveDestinationRule>();
 
@@ -53,9 +53,9 @@ export class DestinationRuleIndex {
   }
 
   /**
-   * Replaces some rules by others.
+   * Replaces rules by others.
    *
-   * @returns The hosts (some may be wildcards) whose rule may have changed.
+   * @returns The hosts, possibly wildcards, with a possibly changed rule.
    */
   update(removed: Iterable<DestinationRuleObject>, added: Iterable<DestinationRuleObject>): Set<string> {
     const hosts = new Set<string>();
@@ -95,10 +95,10 @@ export class DestinationRuleIndex {
   }
 
   /**
-   * The namespaces that see the rules for exactly this host otherwise than one that has no rules and that none names.
+   * The namespaces with another view of the rules for exactly this host than an unnamed namespace without rules.
    *
-   * @param isOnlyOf Whether every namespace gets the service of one namespace for the host: rules of that namespace
-   *   reach everybody then.
+   * @param isOnlyOf Whether every namespace gets the host's service from this namespace: then rules of this namespace
+   * reach everybody.
    */
   distinctions(host: string, isOnlyOf: (namespace: string) => boolean): Map<string, Distinction> {
     const hows = new Map<string, string>();
@@ -118,17 +118,18 @@ export class DestinationRuleIndex {
     return new Map([...hows].map(([client, how]) => [client, { kind: "destinationRules", hosts: [host], how }]));
   }
 
-  /** Whether everybody sees a rule that stands alone. */
+  /** Whether everybody sees a single rule. */
   #isPlain({ meta: { namespace }, spec: { exportTo, workloadSelector } }: DestinationRuleObject): boolean {
     const exported = exportTo?.length ? exportTo : this.#options.defaultExportTo;
     return workloadSelector === undefined && isPublic({ namespace, exportTo: exported });
   }
 
   /**
-   * The rules in force for a service, as a client namespace sees it: of its own namespace, else exported by the
-   * service's namespace, else exported by the root namespace; in each the most specific host. A rule that selects client
-   * workloads says nothing about the others, so the search goes on behind it: the list ends with the rule of the
-   * workloads that no selector matches, where there is one. The caller takes the first whose selector matches.
+   * The rules in force for a service, for clients of a namespace: rules of the client's own namespace, else exported by
+   * the service's namespace, else exported by the root namespace; in each namespace the most specific host. A rule for
+   * selected client workloads says nothing about other workloads, so the search continues. The list ends with the rule
+   * for workloads without a matching selector, if there is such a rule. The caller takes the first rule with a matching
+   * selector.
    */
   inForce(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
     const { rootNamespace } = this.#options;
@@ -140,11 +141,11 @@ export class DestinationRuleIndex {
     return this.#lookup(found, rootNamespace, host, client);
   }
 
-  /** All rules that are for a host in some namespace, by the host itself or a wildcard over it, visible or not. */
+  /** All rules for a host in some namespace, by the host itself or a wildcard over it, visible or not. */
   anywhere(host: string): readonly EffectiveDestinationRule[] {
     const found: EffectiveDestinationRule[] = [];
     for (const pattern of [host, ...wildcardsOver(host)]) {
-      // Sorted: the order in which they came must not show.
+      // Sorted: the order of arrival must not show.
       for (const namespace of this.#namespacesOf.get(pattern).toSorted()) {
         found.push(...this.#merged(this.#byNamespace.get(namespace)!.byHost.get(pattern)!));
       }
@@ -152,7 +153,7 @@ export class DestinationRuleIndex {
     return found;
   }
 
-  /** Subsets that were left out because an earlier rule for the host has one of that name; each name once. */
+  /** Subsets left out because an earlier rule for the host has a subset of the same name. Each name comes once. */
   *duplicateSubsets(): Iterable<DroppedSubset & { readonly host: string }> {
     for (const { byHost } of this.#byNamespace.values()) {
       for (const [host, entry] of byHost) {
@@ -164,7 +165,7 @@ export class DestinationRuleIndex {
     }
   }
 
-  /** The rules that were found before, and behind them those of a namespace, until a rule is for all workloads. */
+  /** The rules found earlier, followed by a namespace's rules, until a rule is for all workloads. */
   #lookup(before: RuleList, namespace: string, host: string, client: string): RuleList {
     const rules = this.#byNamespace.get(namespace);
     if (!rules) return before;
@@ -177,7 +178,7 @@ export class DestinationRuleIndex {
     return found;
   }
 
-  /** Equal lists are one object: caches compare answers by identity. */
+  /** Equal lists are the same object: caches compare answers by identity. */
   #joined(first: RuleList, then: RuleList): RuleList {
     if (first.length === 0) return then;
     return then.length === 0 ? first : this.#joinedLists.of([...first, ...then]);
@@ -201,7 +202,7 @@ export class DestinationRuleIndex {
     return seen;
   }
 
-  /** The positions of the merged rules that a client sees; of one that none names where there is no client. */
+  /** The positions of a client's visible merged rules. Without a client: of a client that no rule names. */
   #positions(entry: HostRules, namespace: string, client: string | undefined): string {
     const seen: number[] = [];
     for (const [at, { spec }] of this.#merged(entry).entries()) {
@@ -210,7 +211,7 @@ export class DestinationRuleIndex {
     return seen.join();
   }
 
-  /** Merged rules name the namespaces that they are exported to. */
+  /** Merged rules name the namespaces of `exportTo`. */
   #sees(exported: Exported, client: string | undefined): boolean {
     return client === undefined ? isPublic(exported) : isVisible(exported, client);
   }
@@ -224,7 +225,7 @@ type RuleList = readonly EffectiveDestinationRule[];
 
 const none: RuleList = [];
 
-/** Whether every workload has its rule among these. */
+/** Whether every workload has a rule in a list. */
 function isSettled(rules: RuleList): boolean {
   return rules.some(isForAllWorkloads);
 }

@@ -1,6 +1,6 @@
 /**
- * The server that a proxy dials for connections whose destinations have no addresses of their own: the proxy resolves the
- * name of the server when a connection comes (`DYNAMIC_DNS`).
+ * The dialled server for destinations without addresses of their own: the proxy resolves the server's name for each
+ * connection (`DYNAMIC_DNS`).
  *
  *     destination a.example.com, under *.example.com     a.example.com
  *     destination *.example.com                          the server name of the client's TLS
@@ -10,15 +10,15 @@
  */
 import { resolutionOf, type Service } from "../registry/types.ts";
 
-/** A server whose name is resolved for each connection. */
+/** A server with a name that is resolved for each connection. */
 export interface DialledServer {
-  /** Absent: the name that the connection itself names. */
+  /** Absent: the name from the connection itself. */
   readonly host?: string;
   /** The port of the server. */
   readonly port: number;
 }
 
-/** Whether the traffic to a port of a service names the server that is dialled. */
+/** Whether the traffic to a port of a service names the dialled server. */
 export function isNamed(service: Service, port: number): boolean {
   return resolutionOf(service, service.ports.find((one) => one.port === port)) === "dynamicDns";
 }
@@ -28,23 +28,23 @@ export function dialledPort({ ports }: Service, port: number): number {
   return ports.find((one) => one.port === port)?.targetPort ?? port;
 }
 
-/** A destination, and the service that its name leads to. */
+/** A destination, and the service behind the name. */
 interface Destined {
   readonly name: string;
-  /** The service's host: the name, or the wildcard that covers the name. */
+  /** The service's host: the name, or the wildcard over the name. */
   readonly host: string;
   readonly service?: Service | undefined;
 }
 
-/** The server of one destination; undefined: endpoints with addresses. */
+/** The server of a destination. Undefined: the destination has endpoints with addresses. */
 export function dialledServer({ name, host, service }: Destined, port: number): DialledServer | undefined {
   if (service === undefined || !isNamed(service, port)) return undefined;
   return { ...(name === host ? {} : { host: name }), port: dialledPort(service, port) };
 }
 
 /**
- * The one server of all destinations that share connections. `several`: they differ, so that connections to those that
- * are resolved fail; undefined: none is resolved.
+ * The common server of all destinations of a connection. `several`: the servers differ, so connections to resolved
+ * destinations fail. Undefined: no destination is resolved.
  */
 export function sharedServer(servers: readonly (DialledServer | undefined)[]): DialledServer | "several" | undefined {
   const [first, ...others] = servers;

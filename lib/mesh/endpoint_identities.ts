@@ -1,20 +1,20 @@
 /**
- * The facts that clients must know about a service's endpoints before they connect: the identities that their
- * certificates may have, whether all of them accept mutual TLS, and whether one takes connections by HBONE. Endpoints
- * come and go far more often than these facts change, so resources that are made from the facts alone stay as they are.
+ * Facts about a service's endpoints that clients need before connecting: the identities in certificates, whether all
+ * endpoints accept mutual TLS, and whether an endpoint takes connections by HBONE. Endpoints come and go far more often
+ * than these facts change, so resources made from the facts alone stay unchanged.
  *
  * @module
  */
 import { takesHbone } from "../registry/labels.ts";
 import type { Endpoint, ServiceKey } from "../registry/types.ts";
 
-/** Facts about all endpoints of one service together. */
+/** Facts about all endpoints of a service together. */
 export interface ServiceIdentities {
   /** `ns/NAMESPACE/sa/ACCOUNT` of each service account, sorted. */
   readonly accounts: readonly string[];
-  /** Names of ports with endpoints, all of which accept mutual TLS of the mesh. */
+  /** Names of ports where all endpoints accept mutual TLS of the mesh. */
   readonly mutualPorts: ReadonlySet<string>;
-  /** Names of ports with an endpoint that takes connections by HBONE. */
+  /** Names of ports with an endpoint for HBONE. */
   readonly hbonePorts: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ interface KnownIdentities {
   readonly content: string;
 }
 
-/** Facts about services that were asked about. */
+/** Facts about services, computed on demand. */
 export class EndpointIdentities {
   readonly #source: EndpointLists;
   readonly #known = new Map<ServiceKey, KnownIdentities>();
@@ -37,14 +37,18 @@ export class EndpointIdentities {
     this.#source = source;
   }
 
-  /** The facts about a service; the same object while they are the same. */
+  /** The facts about a service. The same object until a fact changes. */
   of(key: ServiceKey): ServiceIdentities {
     let known = this.#known.get(key);
     if (!known) this.#known.set(key, known = factsOf(this.#source.endpoints(key)));
     return known.identities;
   }
 
-  /** Looks at the endpoints of a service again; whether an earlier answer to anyone was another one. */
+  /**
+   * Looks at the endpoints of a service again.
+   *
+   * @returns Whether an earlier answer changed.
+   */
   changed(key: ServiceKey): boolean {
     const before = this.#known.get(key);
     if (!before) return false;
@@ -54,7 +58,7 @@ export class EndpointIdentities {
     return true;
   }
 
-  /** Forgets a service that is gone. */
+  /** Forgets a removed service. */
   forget(key: ServiceKey): void {
     this.#known.delete(key);
   }

@@ -1,5 +1,5 @@
 /**
- * The ways into networks, and which of them a change concerns.
+ * The ways into networks.
  *
  * @module
  */
@@ -11,12 +11,16 @@ const NONE: readonly NetworkEntrance[] = Object.freeze([]);
 export class EntranceIndex {
   #byNetwork: ReadonlyMap<string, readonly NetworkEntrance[]> = new Map();
 
-  /** The entrances to a network; the same array while they are the same. */
+  /** The entrances to a network. The same array until an entrance changes. */
   of(network: string): readonly NetworkEntrance[] {
     return this.#byNetwork.get(network) ?? NONE;
   }
 
-  /** Takes all there are. @returns the networks that are entered by other ways now */
+  /**
+   * Replaces all entrances.
+   *
+   * @returns The networks with changed entrances.
+   */
   update(all: ReadonlyMap<string, readonly NetworkEntrance[]>): Set<string> {
     const before = this.#byNetwork;
     const changed = new Set<string>();

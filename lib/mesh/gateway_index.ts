@@ -1,32 +1,37 @@
 /**
- * Gateway objects, and which of them a gateway workload serves.
+ * Gateway objects by gateway workload.
  *
  * @module
  */
 import { passedHosts, type ServerHost } from "../config/kinds/gateway/hosts.ts";
 import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { SharedLists } from "./selection/shared_lists.ts";
-import { SharedValues } from "./selection/shared_values.ts";
+import { SharedLists, SharedValues } from "../incremental/weak_table.ts";
 
 type Gateway = ConfigObject<"Gateway">;
 
 /** All Gateway objects of the mesh. */
 export class GatewayIndex {
   #all: readonly Gateway[] = [];
-  /** Whether a workload serves only objects of its namespace. */
+  /** Whether a workload serves only objects of its own namespace. */
   readonly ownNamespaceOnly: boolean;
-  /** Both hold their lists weakly: clients choose the labels, and so which lists there are. */
+  /** Both hold lists weakly: clients choose the labels, and thereby the lists. */
   readonly #selections = new SharedLists<Gateway>();
   readonly #passed = new SharedValues<readonly ServerHost[]>();
 
-  /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
+  /**
+   * @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its own namespace.
+   */
   constructor(ownNamespaceOnly: boolean) {
     this.ownNamespaceOnly = ownNamespaceOnly;
   }
 
-  /** Replaces some by others. */
-  update(removed: Iterable<Gateway>, added: Iterable<Gateway>): void {
+  /**
+   * Replaces objects by others.
+   *
+   * @returns The namespaces of workloads with possibly other objects. `*`: all.
+   */
+  update(removed: Iterable<Gateway>, added: Iterable<Gateway>): Set<string> {
     const out = new Set<string>();
     const put = [...added];
     for (const gateway of removed) out.add(gateway.key);
@@ -34,9 +39,13 @@ export class GatewayIndex {
     this.#all = [...this.#all.filter((g) => !out.has(g.key)), ...put].sort((a, b) =>
       a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : 1)
     );
+    return new Set(["*"]);
   }
 
-  /** Those that select a workload by its labels (no selector selects all), oldest first; an equal list is the same array. */
+  /**
+   * The objects that select a workload by labels, oldest first. An object without a selector selects all workloads.
+   * Equal lists are the same array.
+   */
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
     return this.#selections.of(this.#all.filter((gateway) => {
       if (this.ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
@@ -45,8 +54,8 @@ export class GatewayIndex {
   }
 
   /**
-   * The hosts whose connections a workload passes on by the name that clients ask for; an equal list is the same array,
-   * also after a change. Of nearly all workloads it is empty.
+   * The hosts whose connections a workload passes on by the name from the client. Equal lists are the same array, even
+   * after a change. Nearly all workloads pass no host on.
    */
   passed(namespace: string, labels: Readonly<Record<string, string>>): readonly ServerHost[] {
     const all = this.select(namespace, labels).flatMap(passedHosts);

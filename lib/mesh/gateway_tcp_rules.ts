@@ -1,7 +1,7 @@
 /**
- * The `tcp` rules of a server of a gateway in the order in which connections are tried: which are used, and which no
- * connection reaches because an earlier rule takes all. Bytes name no host, so hosts of virtual services do not tell them
- * apart; subnets do.
+ * The used and unreached `tcp` rules of a gateway's server, in the order of trial. A rule is unreached if an earlier
+ * rule takes all connections. Bytes name no host, so rules differ by subnets, not by the hosts of their virtual
+ * services.
  *
  * @module
  */
@@ -15,21 +15,21 @@ export interface GatewayTcpRule {
   readonly virtualService: EffectiveVirtualService;
   /** Position among the `tcp` rules. */
   readonly index: number;
-  /** At least one of them gets connections. */
+  /** Never empty: at least one destination gets connections. */
   readonly route: readonly RouteDestination[];
-  /** Subnets that were dialled, as they are written; empty: any. */
+  /** Dialled subnets, as written. Empty: any. */
   readonly subnets: readonly string[];
 }
 
 /** The rules of a server. */
 export interface GatewayTcpRules {
-  /** The last one takes all connections, or those that no rule takes are closed. */
+  /** The last rule takes all connections, or connections without a rule are closed. */
   readonly used: readonly GatewayTcpRule[];
-  /** Rules behind one that takes all connections. */
+  /** Rules behind a rule for all connections. */
   readonly unreached: readonly GatewayTcpRule[];
 }
 
-/** The virtual services with a host of a server, in the order in which they come. */
+/** The virtual services with a host of a server, in the given order. */
 export function virtualServicesOfServer(
   virtualServices: readonly EffectiveVirtualService[],
   hosts: readonly ServerHost[],
@@ -41,7 +41,7 @@ export function virtualServicesOfServer(
   );
 }
 
-/** Whether a rule's match is for this gateway and this port of a server. */
+/** Whether a rule's match is for this gateway and a port of a server. */
 export function matchesServer(
   match: { readonly port?: number; readonly gateways?: readonly string[] },
   gateway: string,
@@ -52,9 +52,9 @@ export function matchesServer(
 }
 
 /**
- * Sorts them out.
+ * Separates used rules from unreached rules.
  *
- * @param virtualServices Those for hosts of the server, in order of precedence.
+ * @param virtualServices For hosts of the server, in order of precedence.
  * @param applies Whether a match is for the gateway and port of the server.
  */
 export function gatewayTcpRules(

@@ -1,5 +1,5 @@
 /**
- * Host names and wildcards: `*.example.com` stands for every host that ends in `.example.com`, `*` for all.
+ * Host names and wildcards: `*.example.com` stands for every host with the ending `.example.com`, `*` for all.
  *
  * @module
  */
@@ -9,7 +9,10 @@ export function isWildcard(host: string): boolean {
   return host.startsWith("*");
 }
 
-/** Whether `pattern` (a host or a wildcard) covers `host`; a wildcard host is covered only by itself or a wider one. */
+/**
+ * Whether `pattern` (a host or a wildcard) covers `host`. A wildcard host is covered only by itself or a wider
+ * wildcard.
+ */
 export function covers(pattern: string, host: string): boolean {
   if (pattern === "*") return true;
   if (!isWildcard(pattern)) return pattern === host;
@@ -23,8 +26,8 @@ export function overlaps(a: string, b: string): boolean {
 }
 
 /**
- * The wildcards that cover a host, most specific first: `a.b.c` gives `*.b.c`, `*.c`, `*`.
- * A wildcard does not count as covering itself: `*.b.c` gives `*.c`, `*`.
+ * The wildcards over a host, most specific first: `a.b.c` gives `*.b.c`, `*.c`, `*`. A wildcard does not count as
+ * covering itself: `*.b.c` gives `*.c`, `*`.
  */
 export function wildcardsOver(host: string): string[] {
   const found: string[] = [];

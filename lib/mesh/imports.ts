@@ -1,12 +1,12 @@
 /**
- * The imports of Sidecars: the hosts that their egress listeners name.
+ * The imports of Sidecars: hosts in egress listeners.
  *
  * @module
  */
 import type { Service } from "../registry/types.ts";
 import { covers, overlaps } from "./host_match.ts";
 
-/** One imported pattern: `namespace/host`. */
+/** An imported pattern: `namespace/host`. */
 export interface HostImport {
   /** `*`, or a namespace. */
   readonly namespace: string;
@@ -16,7 +16,7 @@ export interface HostImport {
 /**
  * Reads `./x`, `ns/x`, `*\/x` and `x` (any namespace); `~/x` imports nothing.
  *
- * @param own Namespace of the workloads, for which `.` stands.
+ * @param own Namespace of the workloads, in place of `.`.
  */
 export function parseImports(hosts: readonly string[], own: string): HostImport[] {
   return hosts.flatMap((text) => {
@@ -27,7 +27,7 @@ export function parseImports(hosts: readonly string[], own: string): HostImport[
   });
 }
 
-/** Whether any of them imports a service. */
+/** Whether an import is for a service. */
 export function importsService(
   imports: readonly HostImport[],
   { namespace, hostname }: Pick<Service, "namespace" | "hostname">,
@@ -35,7 +35,7 @@ export function importsService(
   return imports.some((one) => isOf(one, namespace) && covers(one.host, hostname));
 }
 
-/** Whether any of them imports a host of a virtual service of a namespace. */
+/** Whether an import is for a host of a virtual service, by namespace. */
 export function importsHost(imports: readonly HostImport[], namespace: string, host: string): boolean {
   return imports.some((one) => isOf(one, namespace) && overlaps(one.host, host));
 }

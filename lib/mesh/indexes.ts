@@ -1,5 +1,5 @@
 /**
- * The indexes of a mesh, as scopes ask them.
+ * The indexes of a mesh, for scopes.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { DestinationRuleIndex } from "./destination_rule_index.ts";
 import type { ServiceIndex } from "./service_index.ts";
 import type { VirtualServiceIndex } from "./virtual_service_index.ts";
 
-/** The indexes that scopes ask. */
+/** The indexes for scopes. */
 export interface MeshIndexes {
   readonly config: MeshConfig;
   readonly services: ServiceIndex;

@@ -1,13 +1,13 @@
 /**
- * The mesh as translation reads it: indexes over configuration and services, kept up to date change by change.
+ * The mesh for translation: indexes over configuration and services, kept up to date change by change.
  *
  *     config changes ──┐
  *                      ├─ apply() ─> indexes ─> scopes          (what each namespace sees)
  *     service changes ─┘        └──> AffectedKeys               (what must be computed again)
  *
- * There is one writer, and it runs in one turn: `apply` changes the indexes, then everything that is affected is
- * translated again before anyone else reads. So readers see one consistent state without copies, and `===` of an
- * answer still shows whether it changed.
+ * There is a single writer. `apply` changes the indexes, and everything affected is translated again in the same turn,
+ * before anyone else reads. So readers see a consistent state without copies, and `===` of an answer still shows
+ * whether the answer changed.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Endpoint, NetworkEntrance, Service, ServiceKey } from "../registry/types.ts";
+import { AffectedKeys, MESH_KEY, WORKLOAD_KEY } from "./affected.ts";
 import { AuthorizationPolicyIndex } from "./authorization_policy.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { EntranceIndex } from "./entrance_index.ts";
@@ -50,7 +51,7 @@ export interface TokenKeySource {
   keysAt(place: string): string | undefined;
 }
 
-/** The inputs of a mesh, fixed for its life; another mesh configuration makes another mesh. */
+/** The inputs of a mesh, fixed for the life of the mesh. Another mesh configuration makes another mesh. */
 export interface MeshOptions {
   readonly config: MeshConfig;
   readonly networks: MeshNetworks;
@@ -61,62 +62,55 @@ export interface MeshOptions {
   readonly tokenKeys?: TokenKeySource | undefined;
   readonly scopeGatewayToNamespace: boolean;
   readonly enhancedDestinationRuleMerge: boolean;
-  /** Whether namespaces that see the same share a scope. */
+  /** Whether namespaces with the same view share a scope. */
   readonly sharedScopes: boolean;
+  /** Further indexes. Default: none. */
+  readonly indexes?: readonly ObjectIndex[];
 }
 
 /** Changes since the last `apply`. */
 export interface MeshChange {
   readonly removed?: Iterable<AnyConfigObject>;
-  /** New objects, and new versions of objects whose old version is in `removed`. */
+  /** New objects, and new versions of objects with an old version in `removed`. */
   readonly added?: Iterable<AnyConfigObject>;
   readonly services?: Iterable<ServiceKey>;
   readonly endpoints?: Iterable<ServiceKey>;
-  /** Places at which keys of token issuers changed. */
+  /** Places with changed keys of token issuers. */
   readonly tokenKeys?: Iterable<string>;
   /** All entrances to networks, by network, where some changed. */
   readonly entrances?: ReadonlyMap<string, readonly NetworkEntrance[]>;
 }
 
-/** The keys that a change affects: queries about them may have other answers now. */
-export interface AffectedKeys {
-  /** Hosts whose service may have changed. */
-  readonly services: Set<string>;
-  /** Hosts whose endpoints changed. */
-  readonly endpoints: Set<string>;
-  /** Hosts whose virtual service for sidecars may have changed; a wildcard stands for all that it covers. */
-  readonly virtualServices: Set<string>;
-  /** Hosts whose destination rule may have changed; a wildcard stands for all that it covers. */
-  readonly destinationRules: Set<string>;
-  /** Namespaces in which workloads may now have another scope; `*`: all. */
-  readonly scopes: Set<string>;
-  /** Gateways (`namespace/name`) whose virtual services changed. */
-  readonly gatewayRoutes: Set<string>;
-  /** Whether a Gateway object changed. */
-  readonly gateways: boolean;
-  /** Hosts whose endpoints have other identities now. */
-  readonly identities: Set<string>;
-  /** Namespaces of workloads whose peer authentication may be another one; `*`: all. */
-  readonly peerTls: Set<string>;
-  /** Namespaces in which other workloads may refuse mutual TLS now; `*`: all. */
-  readonly refusedPeerTls: Set<string>;
-  /** Namespaces of workloads that other authorization policies may be for; `*`: all. */
-  readonly authorization: Set<string>;
-  /** Namespaces of workloads that may accept tokens of other issuers now; `*`: all. */
-  readonly tokenPolicies: Set<string>;
-  /** Namespaces of workloads whose configuration other patches may be for now; `*`: all. */
-  readonly patches: Set<string>;
-  /** Places at which keys of token issuers changed. */
-  readonly tokenKeys: Set<string>;
-  /** Namespaces of workloads whose telemetry may be another one; `*`: all. */
-  readonly telemetry: Set<string>;
-  /** Namespaces of workloads that other extensions may be for; `*`: all. */
-  readonly extensions: Set<string>;
-  /** Networks that are entered by other ways. */
-  readonly entrances: Set<string>;
+/**
+ * An index over the objects of a kind. A new kind of query needs a further index. An index keeps itself up to date, and
+ * adds the affected keys of a change.
+ */
+export interface ObjectIndex<K extends Kind = Kind> {
+  readonly kind: K;
+  /** Replaces some objects by others. No object of the same key may stay. */
+  take(removed: readonly ConfigObject<K>[], added: readonly ConfigObject<K>[], affected: AffectedKeys): void;
 }
 
-/** The indexes, and the scopes over them. */
+/** An index with namespaces of affected workloads as the result of an update. */
+interface IndexByWorkload<K extends Kind> {
+  update(removed: readonly ConfigObject<K>[], added: readonly ConfigObject<K>[]): Iterable<string>;
+}
+
+/**
+ * A row of the mesh's indexes.
+ *
+ * @param on The facts about workloads in the index.
+ */
+function ofWorkloads<K extends Kind>(kind: K, on: string, index: IndexByWorkload<K>): ObjectIndex<K> {
+  return {
+    kind,
+    take(removed, added, affected) {
+      if (removed.length + added.length > 0) affected.addNamespaces(on, index.update(removed, added));
+    },
+  };
+}
+
+/** The indexes, with scopes over the indexes. */
 export class Mesh implements MeshIndexes {
   readonly config: MeshConfig;
   /** DNS suffix of services. */
@@ -134,12 +128,13 @@ export class Mesh implements MeshIndexes {
   readonly wasmPlugins: WasmPluginIndex;
   readonly proxyFilters: ProxyFilterIndex;
   readonly #identities: EndpointIdentities;
-  /** Virtual services by their objects. */
+  /** Virtual services by object. */
   readonly resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
   readonly #tokenKeys: TokenKeySource | undefined;
   readonly #entrances = new EntranceIndex();
   readonly #scopes: Scopes;
+  readonly #indexes: readonly ObjectIndex[];
 
   constructor(options: MeshOptions) {
     const { config, domainSuffix } = options;
@@ -169,76 +164,80 @@ export class Mesh implements MeshIndexes {
     this.proxyFilters = new ProxyFilterIndex(config.rootNamespace);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
+    this.#indexes = [
+      ofWorkloads("Sidecar", WORKLOAD_KEY.scope, this.sidecars),
+      ofWorkloads("Gateway", WORKLOAD_KEY.gateways, this.gateways),
+      this.peerAuthentications,
+      ofWorkloads("AuthorizationPolicy", WORKLOAD_KEY.authorization, this.authorizationPolicies),
+      ofWorkloads("RequestAuthentication", WORKLOAD_KEY.tokenPolicy, this.requestAuthentications),
+      ofWorkloads("ProxyFilter", WORKLOAD_KEY.patches, this.proxyFilters),
+      ofWorkloads("Telemetry", WORKLOAD_KEY.telemetry, this.telemetries),
+      ofWorkloads("WasmPlugin", WORKLOAD_KEY.extensions, this.wasmPlugins),
+      ...options.indexes ?? [],
+    ];
   }
 
-  /** Delegates of virtual services that could not be resolved, in words, by key of the root. */
+  /** Unresolved delegates of virtual services, in words, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
     return this.resolver.problems;
   }
 
-  /** Applies changes and returns the keys that they affect. */
+  /**
+   * Applies changes.
+   *
+   * @returns The affected keys.
+   */
   apply(change: MeshChange): AffectedKeys {
     const removed = byKind(change.removed ?? []);
     const added = byKind(change.added ?? []);
-    const peerTls = this.peerAuthentications.update(removed.PeerAuthentication, added.PeerAuthentication);
-    const affected: AffectedKeys = {
-      services: new Set(),
-      endpoints: new Set(),
-      virtualServices: new Set(),
-      destinationRules: this.destinationRules.update(removed.DestinationRule, added.DestinationRule),
-      scopes: this.sidecars.update(removed.Sidecar, added.Sidecar),
-      gatewayRoutes: new Set(),
-      gateways: removed.Gateway.length + added.Gateway.length > 0,
-      identities: new Set(),
-      peerTls: peerTls.namespaces,
-      refusedPeerTls: peerTls.refusing,
-      authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
-      tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
-      patches: this.proxyFilters.update(removed.ProxyFilter, added.ProxyFilter),
-      tokenKeys: new Set(change.tokenKeys ?? []),
-      telemetry: this.telemetries.update(removed.Telemetry, added.Telemetry),
-      extensions: this.wasmPlugins.update(removed.WasmPlugin, added.WasmPlugin),
-      entrances: change.entrances === undefined ? new Set() : this.#entrances.update(change.entrances),
-    };
-    if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
-    for (const key of change.services ?? []) this.#setService(key, affected);
+    const affected = new AffectedKeys();
+    const { things } = affected;
+    for (const index of this.#indexes) index.take(removed[index.kind], added[index.kind], affected);
+    for (const place of change.tokenKeys ?? []) things.add(MESH_KEY.tokenKeys, place);
+    if (change.entrances !== undefined) {
+      for (const network of this.#entrances.update(change.entrances)) things.add(MESH_KEY.entrances, network);
+    }
+    const services = this.#setServices(change.services ?? [], affected);
     for (const key of change.endpoints ?? []) {
-      affected.endpoints.add(hostOf(key));
-      if (this.#identities.changed(key)) affected.identities.add(hostOf(key));
+      affected.addHosts(MESH_KEY.endpoints, [hostOf(key)]);
+      if (this.#identities.changed(key)) affected.addHosts(MESH_KEY.identities, [hostOf(key)]);
     }
-    const delta = this.resolver.update(added.VirtualService, removed.VirtualService);
-    this.#updateVirtualServices(delta, affected);
-    this.#scopes.dropSidecars(new Set(removed.Sidecar.map(({ key }) => key)));
+    const virtualServiceChange = this.resolver.update(added.VirtualService, removed.VirtualService);
+    this.#updateVirtualServices(virtualServiceChange, affected);
+    const destinationRules = this.destinationRules.update(removed.DestinationRule, added.DestinationRule);
+    affected.addHosts(MESH_KEY.destinationRule, destinationRules);
     const ruleNamespaces = [...removed.DestinationRule, ...added.DestinationRule].map(({ meta }) => meta.namespace);
-    for (const namespace of this.#scopes.update({ ...affected, ruleNamespaces, virtualServiceChange: delta })) {
-      affected.scopes.add(namespace);
-    }
-    for (const host of this.#scopes.virtualServicesChanged(delta)) affected.services.add(host);
+    this.#scopes.dropSidecars(new Set(removed.Sidecar.map(({ key }) => key)));
+    const moved = this.#scopes.update({ services, destinationRules, ruleNamespaces, virtualServiceChange });
+    affected.addNamespaces(WORKLOAD_KEY.scope, moved);
+    for (const host of this.#scopes.virtualServicesChanged(virtualServiceChange)) services.add(host);
+    affected.addHosts(MESH_KEY.service, services);
+    for (const host of services) affected.hosts.add(host);
     return affected;
   }
 
   /**
-   * The scope of a workload; the same object for all that see the same.
+   * The scope of a workload. Workloads with the same view have the same object.
    *
-   * @param labels Of the workload, for the Sidecar that selects it; absent: a gateway, which no Sidecar is for.
+   * @param labels Of the workload, for the selecting Sidecar. Absent: a gateway, because Sidecars are not for gateways.
    */
   scope(namespace: string, labels?: Readonly<Record<string, string>>): Scope {
     return this.#scopes.of(namespace, labels && sidecarOf(this.sidecars, { namespace, labels }));
   }
 
-  /** Whether a scope may still be that of a workload. */
+  /** Whether some workload may still have the scope. */
   hasScope(scope: Scope): boolean {
     return this.#scopes.has(scope);
   }
 
-  /** The things that two scopes see differently; undefined: they may differ in more than is known. */
+  /** The differences between two scopes. Undefined: there may be further differences. */
   differences(a: Scope, b: Scope): readonly Distinction[] | undefined {
     return this.#scopes.differences(a, b);
   }
 
   /**
-   * Forgets the scopes that only other namespaces than these have; to be called regularly: proxies name their
-   * namespaces, and a client may name any.
+   * Forgets the scopes of all other namespaces. Call it regularly: proxies name their namespaces, and a client may name
+   * any namespace.
    */
   keepScopes(namespaces: ReadonlySet<string>): void {
     this.#scopes.keep(namespaces);
@@ -254,33 +253,45 @@ export class Mesh implements MeshIndexes {
     return this.#tokenKeys?.keysAt(place);
   }
 
-  /** The ways into a network; the same array while they are the same. None: its addresses are dialled. */
+  /**
+   * The ways into a network. The same array until an entrance changes. Empty: addresses of the network are dialled
+   * directly.
+   */
   entrances(network: string): readonly NetworkEntrance[] {
     return this.#entrances.of(network);
   }
 
-  /** The identities of a service's endpoints; the same object while they are the same. */
+  /** The identities of a service's endpoints. The same object until an identity changes. */
   identities(service: Service): ServiceIdentities {
     return this.#identities.of(`${service.namespace}/${service.hostname}`);
   }
 
-  #setService(key: ServiceKey, affected: AffectedKeys): void {
-    if (!this.services.set(key, this.#source.service(key))) return;
-    affected.services.add(hostOf(key));
-    affected.endpoints.add(hostOf(key));
-    affected.identities.add(hostOf(key));
-    if (this.#source.service(key) === undefined) this.#identities.forget(key);
+  /** @returns The hosts of changed services. */
+  #setServices(keys: Iterable<ServiceKey>, affected: AffectedKeys): Set<string> {
+    const hosts = new Set<string>();
+    for (const key of keys) {
+      const service = this.#source.service(key);
+      if (!this.services.set(key, service)) continue;
+      hosts.add(hostOf(key));
+      if (service === undefined) this.#identities.forget(key);
+    }
+    affected.addHosts(MESH_KEY.endpoints, hosts);
+    affected.addHosts(MESH_KEY.identities, hosts);
+    return hosts;
   }
 
   #updateVirtualServices(delta: VirtualServiceDelta, affected: AffectedKeys): void {
     if (delta.added.length + delta.removed.length === 0) return;
     this.virtualServices.update(delta.removed, delta.added);
+    const hosts = new Set<string>();
     for (const vs of [...delta.removed, ...delta.added]) {
       for (const gateway of vs.gateways) {
-        if (gateway !== MESH_GATEWAY) affected.gatewayRoutes.add(gateway);
-        else for (const host of vs.hosts) affected.virtualServices.add(host);
+        if (gateway !== MESH_GATEWAY) affected.things.add(MESH_KEY.gatewayRoutes, gateway);
+        else for (const host of vs.hosts) hosts.add(host);
       }
     }
+    affected.addHosts(MESH_KEY.virtualService, hosts);
+    for (const host of hosts) affected.hosts.add(host);
   }
 }
 

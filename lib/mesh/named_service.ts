@@ -1,5 +1,5 @@
 /**
- * The service that a name leads to, for all who follow a name: what builds, and what judges whether a name exists.
+ * The service behind a name, for builders and for judges of names.
  *
  *     exact host ─> alias, followed ─> exact host ...
  *     else the most specific wildcard over the name
@@ -13,24 +13,24 @@ const MAX_ALIASES = 4;
 
 /** Where a name leads. */
 export interface NamedService<S> {
-  /** The last name: that of the question, or behind aliases. */
+  /** The last name: of the question, or behind aliases. */
   readonly name: string;
-  /** Host of the service; of none the name. A wildcard, where the name lies under one. */
+  /** Host of the service, or the name if there is no service. A wildcard for names under the wildcard. */
   readonly host: string;
   /** Absent: no service has the name, or an alias has no end. */
   readonly service?: S;
 }
 
-/** The fact about a service that decides where its name leads. */
+/** The fact about a service that decides where the name leads. */
 interface Aliased {
-  /** The host that it stands for. */
+  /** The host behind the alias. */
   readonly externalName?: string | undefined;
 }
 
 /**
  * Follows a name.
  *
- * @param find The service of exactly that host, as the one who asks sees it.
+ * @param find The service of exactly this host, as visible to the caller.
  */
 export function namedService<S extends Aliased>(host: string, find: (host: string) => S | undefined): NamedService<S> {
   let name = host;
@@ -43,7 +43,7 @@ export function namedService<S extends Aliased>(host: string, find: (host: strin
   return { name, host: name };
 }
 
-/** The service of the most specific wildcard over a name that is no alias. */
+/** The service of the most specific wildcard over a name. Aliases do not count. */
 export function wildcardServiceOver<S extends Aliased>(
   name: string,
   find: (host: string) => S | undefined,
@@ -56,7 +56,7 @@ export function wildcardServiceOver<S extends Aliased>(
 }
 
 function underWildcard<S extends Aliased>(name: string, find: (host: string) => S | undefined): NamedService<S> {
-  // A rule that sends to a wildcard means the service of that very wildcard.
+  // A rule with a wildcard as destination means the service of exactly this wildcard.
   const found = isWildcard(name) ? undefined : wildcardServiceOver(name, find);
   return found === undefined ? { name, host: name } : { name, ...found };
 }

@@ -1,5 +1,5 @@
 /**
- * How names that users write short become full.
+ * The full form of short names from users.
  *
  * @module
  */
@@ -33,12 +33,12 @@ export function fullGateway(gateway: string, namespace: string): string {
   return inNamespace === undefined ? `${namespace}/${gateway}` : `${inNamespace}/${name}`;
 }
 
-/** Nearly all lists that {@linkcode effectiveExportTo} returns. */
+/** Nearly all results of {@linkcode effectiveExportTo}. */
 const ALL_OR_NOBODY: readonly (readonly string[])[] = [Object.freeze(["*"]), Object.freeze(["~"])];
 
 /**
- * The namespaces that an object is exported to, in one form: `["*"]`, `["~"]` (none), or names, sorted. `.` means
- * the object's own namespace; `*` wins over all else, then `~`.
+ * The namespaces of an object's `exportTo`, in normal form: `["*"]`, `["~"]` (none), or names, sorted. `.` means the
+ * object's own namespace; `*` wins over all else, then `~`.
  *
  * @param exportTo As written; absent or empty means `defaults`.
  */

@@ -10,10 +10,10 @@ import { canonicalIp, isIp } from "../registry/address.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
 
 /**
- * Makes the lookup for addresses of one cluster.
+ * Makes the lookup for addresses of a cluster.
  *
- * @returns A function from an IP address to its network: the first whose CIDR range has it, else the one that names the
- * cluster's registry, else empty. Names (DNS endpoints) are in the cluster's network.
+ * @returns A function from an IP address to a network: the first network with a CIDR range for the address, else the
+ * network with the cluster's registry, else empty. Names (DNS endpoints) are in the cluster's network.
  */
 export function networkLookup(networks: MeshNetworks, clusterId: string): (address: string) => string {
   const ranges: { readonly name: string; readonly range: [ipaddr.IPv4 | ipaddr.IPv6, number] }[] = [];
@@ -32,7 +32,7 @@ export function networkLookup(networks: MeshNetworks, clusterId: string): (addre
   };
 }
 
-/** The gateways of networks by the host of their service, which networks that name the cluster's registry name. */
+/** The gateways of networks by service host, for networks with the cluster's registry. */
 export function gatewaysByService(
   networks: MeshNetworks,
   clusterId: string,
@@ -45,7 +45,7 @@ export function gatewaysByService(
   return new Map([...byHost].map(([host, all]) => [host, all.map(({ network, port }) => ({ network, port }))]));
 }
 
-/** The entrances that the mesh networks name by their addresses. */
+/** The entrances with addresses in the mesh networks. */
 export function writtenEntrances(networks: MeshNetworks): NetworkEntrance[] {
   return Object.entries(networks.networks).flatMap(([network, { gateways }]) =>
     gateways.flatMap(({ address, port }) => address === undefined ? [] : [{ network, address, port }])
@@ -55,7 +55,7 @@ export function writtenEntrances(networks: MeshNetworks): NetworkEntrance[] {
 /**
  * Entrances by network, each once with all its clusters, sorted by address and port.
  *
- * @param addressesOf IP addresses of a host name; none: it stands for no entrance.
+ * @param addressesOf IP addresses of a host name. Empty: the name stands for no entrance.
  */
 export function entrancesByNetwork(
   entrances: readonly NetworkEntrance[],

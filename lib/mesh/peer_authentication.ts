@@ -1,17 +1,18 @@
 /**
- * PeerAuthentication objects, and the one policy that they make for a workload.
+ * PeerAuthentication objects, and the merged policy of a workload.
  *
  *     root namespace, oldest ─┐
  *     namespace, oldest ──────┼─> mode of the workload, modes of its ports
  *     workload, oldest ───────┘
  *
- * A nearer level has precedence where it sets a mode; UNSET is inherited. Without any object: PERMISSIVE.
+ * A mode of a nearer level has precedence; UNSET is inherited. Without any object: PERMISSIVE.
  *
  * @module
  */
 import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/schema.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
+import { addNamespaces, type AffectedKeys, MESH_KEY, WORKLOAD_KEY } from "./affected.ts";
 import { MergedSelection } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";
 
@@ -22,23 +23,23 @@ export type PeerTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";
 
 /** The merged policy of a workload. */
 export interface PeerTlsPolicy {
-  /** Mode of the ports that have none of their own. */
+  /** Mode of ports without an own mode. */
   readonly mode: PeerTlsMode;
-  /** Modes by port of the workload (not of its services). */
+  /** Modes by port of the workload, not of services. */
   readonly ports: ReadonlyMap<number, PeerTlsMode>;
-  /** Keys of the objects that set one of these modes. */
+  /** Keys of the objects behind these modes. */
   readonly causes: readonly string[];
 }
 
-/** The policy of workloads that no object is for. */
+/** The policy of workloads without an object. */
 export const DEFAULT_PEER_TLS: PeerTlsPolicy = { mode: "PERMISSIVE", ports: new Map(), causes: [] };
 
-/** Mode of one port of the workload. */
+/** Mode of a port of the workload. */
 export function peerTlsModeOf({ mode, ports }: PeerTlsPolicy, port: number): PeerTlsMode {
   return ports.get(port) ?? mode;
 }
 
-/** The ports on which workloads of a namespace do not accept mutual TLS. */
+/** The ports of a namespace's workloads without mutual TLS. */
 export interface RefusedPeerTls {
   /** Whether a workload takes plain connections alone on a port. */
   has(labels: StringMap, port: number): boolean;
@@ -46,17 +47,18 @@ export interface RefusedPeerTls {
 
 /** The effect of a change of objects. */
 export interface PeerTlsChange {
-  /** Namespaces of workloads whose policy may be another one; `*`: all. */
+  /** Namespaces of workloads with a possibly changed policy. `*`: all. */
   readonly namespaces: Set<string>;
-  /** Namespaces in which other workloads may refuse mutual TLS now; `*`: all. */
+  /** Namespaces where other workloads may refuse mutual TLS now. `*`: all. */
   readonly refusing: Set<string>;
 }
 
 /** All PeerAuthentication objects of the mesh. */
 export class PeerAuthenticationIndex {
+  readonly kind = "PeerAuthentication";
   readonly #rootNamespace: string;
   readonly #merged: MergedSelection<"PeerAuthentication", PeerTlsPolicy>;
-  /** Namespaces with objects that say DISABLE, with how many. */
+  /** The number of objects with DISABLE, by namespace. */
   readonly #refusing = new Map<string, number>();
   #refused = new Map<string, RefusedPeerTls>();
 
@@ -70,7 +72,11 @@ export class PeerAuthenticationIndex {
     });
   }
 
-  /** Replaces some objects by others (no object of the same key may stay). Costs them, and a look at each distinct policy. */
+  /**
+   * Replaces objects by others. The cost is the change, and a look at each distinct policy.
+   *
+   * @param removed No object of the same key may stay.
+   */
   update(removed: readonly PeerAuthentication[], added: readonly PeerAuthentication[]): PeerTlsChange {
     const refusing = new Set<string>();
     if (removed.length + added.length === 0) return { namespaces: new Set(), refusing };
@@ -88,14 +94,21 @@ export class PeerAuthenticationIndex {
     return { namespaces, refusing };
   }
 
-  /** The policy of a workload; the same object while the same versions of objects make it. */
+  /** Replaces objects by others, and adds the affected keys. */
+  take(removed: readonly PeerAuthentication[], added: readonly PeerAuthentication[], affected: AffectedKeys): void {
+    const { namespaces, refusing } = this.update(removed, added);
+    affected.addNamespaces(WORKLOAD_KEY.peerTls, namespaces);
+    addNamespaces(affected.things, MESH_KEY.refusedPeerTls, refusing);
+  }
+
+  /** The policy of a workload. The same object until a version of an object behind the policy changes. */
   of(workload: PolicyWorkload): PeerTlsPolicy {
     return this.#merged.of(workload);
   }
 
   /**
-   * Where workloads of a namespace refuse mutual TLS; undefined: nowhere, no object says so. The same object until
-   * `update` names the namespace among those that refuse.
+   * Where workloads of a namespace refuse mutual TLS. Undefined: nowhere, because no object asks for it. The same
+   * object until `update` returns the namespace in `refusing`.
    */
   refusedIn(namespace: string): RefusedPeerTls | undefined {
     if (!this.#mayRefuse(namespace)) return undefined;
@@ -126,7 +139,7 @@ function saysDisable({ mtls, portLevelMtls = {} }: PeerAuthenticationSpec): bool
   return [mtls, ...Object.values(portLevelMtls)].some((one) => one?.mode === "DISABLE");
 }
 
-/** @param objects One a level, the widest first. */
+/** @param objects An object for each level, the widest level first. */
 function merged(objects: readonly PeerAuthentication[]): PeerTlsPolicy {
   let mode: PeerTlsMode = "PERMISSIVE";
   let decides: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * The service that an extension provider names, for what builds and what judges.
+ * The service of an extension provider, for builders and judges.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ProviderService } from "../config/mesh/provider_schema.ts";
 import type { Service } from "../registry/types.ts";
 import { isNamed } from "./dialled_server.ts";
 
-/** Why a service without servers of its own cannot be a provider: a client would choose who judges its requests. */
+/** Why a service without servers of its own cannot be a provider: a client would choose the judge of its requests. */
 export const BY_TRAFFIC = "whose server is what the traffic of clients names or dials";
 
 /** The parts of `namespace/host`; the namespace is undefined where none is written. */
@@ -20,9 +20,9 @@ export function writtenService(
 }
 
 /**
- * What is wrong with a provider's service, beginning with the service as it is written; undefined: nothing.
+ * The problem of a provider's service, beginning with the service as written. Undefined: no problem.
  *
- * @param found The service that the name leads to, as the workloads see it.
+ * @param found The service behind the name, as visible to the workloads.
  */
 export function providerServiceProblem(provider: ProviderService, found: Service | undefined): string | undefined {
   const { service: written, port } = provider;

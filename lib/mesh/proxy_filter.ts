@@ -1,5 +1,5 @@
 /**
- * ProxyFilter objects by the workloads that they are for, in the order in which they are applied.
+ * ProxyFilter objects by workload, in the order of application.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { StringMap } from "../config/schema/json.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { withTargets } from "./selection/gateway_target.ts";
 import { SelectionIndex } from "./selection/index.ts";
-import { SharedLists } from "./selection/shared_lists.ts";
+import { SharedLists } from "../incremental/weak_table.ts";
 
 /** A ProxyFilter. */
 export type ProxyFilter = ConfigObject<"ProxyFilter">;
@@ -29,20 +29,21 @@ export class ProxyFilterIndex {
     return this.#all.size;
   }
 
-  /** The one of that key. */
+  /** The object of a key. */
   get(key: string): ProxyFilter | undefined {
     return this.#all.get(key);
   }
 
-  /** All of them. */
+  /** All objects. */
   [Symbol.iterator](): Iterator<ProxyFilter> {
     return this.#all.values();
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay). Costs them alone.
+   * Replaces objects by others. The cost grows with the change only.
    *
-   * @returns Namespaces of workloads that other filters may be for now; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns Namespaces of workloads with possibly other filters. `*`: all.
    */
   update(removed: readonly ProxyFilter[], added: readonly ProxyFilter[]): Set<string> {
     for (const { key } of removed) this.#all.delete(key);
@@ -51,8 +52,8 @@ export class ProxyFilterIndex {
   }
 
   /**
-   * The filters for a workload: the lowest priority first, then those of the root namespace, then the oldest, then by
-   * name. Workloads with the same filters get the same list, until one of the filters changes.
+   * The filters for a workload: the lowest priority first, then filters of the root namespace, then the oldest, then by
+   * name. Workloads with the same filters get the same list, until a filter changes.
    */
   of(workload: { readonly namespace: string; readonly labels: StringMap }): readonly ProxyFilter[] {
     if (this.#all.size === 0) return NONE;

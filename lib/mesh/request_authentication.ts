@@ -1,6 +1,6 @@
 /**
- * RequestAuthentication objects, and the issuers whose tokens a workload accepts: all rules of all objects that are for
- * it, of the root namespace and of its own.
+ * RequestAuthentication objects, and the accepted token issuers of a workload: all rules of all objects for the
+ * workload, of the root namespace and the workload's own namespace.
  *
  * @module
  */
@@ -15,15 +15,15 @@ type RequestAuthentication = ConfigObject<"RequestAuthentication">;
 /** The merged rules of a workload. */
 export interface RequestTokenPolicy {
   /**
-   * Sorted by issuer; those of one issuer in the order in which they were written. None: tokens are not looked at. Keys
-   * in them are as `publicKeySet` gives them.
+   * Sorted by issuer; rules of the same issuer in written order. Empty: tokens are not looked at. Keys in rules have
+   * the form of `publicKeySet`.
    */
   readonly rules: readonly JwtRule[];
-  /** Keys of the objects that have rules. */
+  /** Keys of the objects with rules. */
   readonly causes: readonly string[];
 }
 
-/** The policy of workloads that no object is for. */
+/** The policy of workloads without an object. */
 export const NO_TOKEN_POLICY: RequestTokenPolicy = { rules: [], causes: [] };
 
 /** All RequestAuthentication objects of the mesh. */
@@ -39,21 +39,22 @@ export class RequestAuthenticationIndex {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay).
+   * Replaces objects by others.
    *
-   * @returns The namespaces of workloads whose rules may change; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns The namespaces of workloads with possibly changed rules. `*`: all.
    */
   update(removed: readonly RequestAuthentication[], added: readonly RequestAuthentication[]): Set<string> {
     return this.#merged.update(removed, added);
   }
 
-  /** The rules of a workload; the same object while the same versions of objects make it. */
+  /** The rules of a workload. The same object until a version of an object behind the rules changes. */
   of(workload: PolicyWorkload): RequestTokenPolicy {
     return this.#merged.of(workload);
   }
 }
 
-/** Keys of a rule as proxies get them. */
+/** Keys of a rule in the form for proxies. */
 function withPublicKeys(rule: JwtRule): JwtRule {
   return rule.jwks === undefined ? rule : { ...rule, jwks: publicKeySet(rule.jwks) ?? EMPTY_KEY_SET };
 }

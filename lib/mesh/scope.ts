@@ -1,9 +1,10 @@
 /**
- * A scope: the services and rules that one namespace or Sidecar sees. Without a `Sidecar` it is all that is exported to
- * a namespace; with one, the imports of its egress listeners, and the destinations of the virtual services among it.
+ * A scope: the services and rules in the view of a namespace or Sidecar. Without a `Sidecar` the view is everything
+ * exported to the namespace. With a `Sidecar` the view is the imports of the egress listeners, and the destinations of
+ * imported virtual services.
  *
- * A scope holds no copies: it asks the indexes each time, so there is nothing to refresh when they change, except the
- * count of destinations that imported virtual services name.
+ * A scope has no copies, but asks the indexes each time. So a change of the indexes needs no refresh, except for the
+ * count of destinations in imported virtual services.
  *
  * @module
  */
@@ -19,19 +20,19 @@ import { isVisible } from "./visibility.ts";
 import { MESH_GATEWAY, ruledSidecars } from "./sidecar_rules.ts";
 import { destinationHosts } from "./virtual_service_index.ts";
 
-/** The egress listeners of every scope without a Sidecar: one object, so that all these scopes give the same answer. */
+/** The egress listeners of scopes without a Sidecar: a single object, so that all such scopes give the same answer. */
 const catchAll: readonly EgressListener[] = [{ index: 0, captureMode: "DEFAULT" }];
 
-/** The view of one namespace or Sidecar. */
+/** The view of a namespace or Sidecar. */
 export class Scope {
-  /** The namespaces that have this scope. */
+  /** The namespaces with this scope. */
   readonly view: SharedView;
   readonly sidecar: ConfigObject<"Sidecar"> | undefined;
   readonly egress: readonly EgressListener[];
   readonly #indexes: MeshIndexes;
   readonly #imports: readonly (readonly HostImport[])[];
   readonly #narrow: boolean;
-  /** Hosts that imported virtual services send to, with the number of those services. */
+  /** Destination hosts of imported virtual services, with the number of the services. */
   #destinations = new Map<string, number>();
 
   constructor(indexes: MeshIndexes, view: SharedView, sidecar: ConfigObject<"Sidecar"> | undefined) {
@@ -45,7 +46,7 @@ export class Scope {
     if (this.#narrow) this.virtualServicesChanged([], indexes.virtualServices.all());
   }
 
-  /** A namespace to which all that it sees is visible. */
+  /** A namespace with this view. */
   get namespace(): string {
     return this.view.representative;
   }
@@ -82,20 +83,20 @@ export class Scope {
     return services.visible(host, this.namespace);
   }
 
-  /** Whether an imported virtual service sends to a host, or to one under a wildcard. */
+  /** Whether an imported virtual service sends to a host, or to a host under a wildcard. */
   #isDestination(host: string): boolean {
     if (this.#destinations.has(host)) return true;
     return isWildcard(host) && this.#destinations.keys().some((destination) => covers(host, destination));
   }
 
-  /** Whether a service is seen because virtual services send to it, and by no import. */
+  /** Whether a service is visible only as a destination of virtual services, without an import. */
   isSeenAsDestination(host: string): boolean {
     if (!this.#isDestination(host)) return false;
     return this.#indexes.services.visible(host, this.namespace, (s) => this.#importsService(s)) === undefined;
   }
 
   /**
-   * Whether an egress listener imports a host (a service's, or a virtual service's that is no service).
+   * Whether an egress listener imports a host of a service, or of a virtual service without a service.
    *
    * @param index Position of the egress listener.
    */
@@ -109,9 +110,10 @@ export class Scope {
   }
 
   /**
-   * The virtual service in force for a host on sidecars: that with rules of the protocol, or undefined: any.
+   * The virtual service in force for a host on sidecars.
    *
-   * @param at How many go before it, because their rules are for other workloads or ports.
+   * @param protocol Only virtual services with rules of the protocol. Undefined: any.
+   * @param at Number of skipped virtual services, with rules for other workloads or ports.
    */
   virtualService(host: string, protocol: RuleProtocol | undefined, at = 0): EffectiveVirtualService | undefined {
     const { virtualServices } = this.#indexes;
@@ -119,7 +121,10 @@ export class Scope {
     return virtualServices.visible(host, this.namespace, protocol, (vs) => this.#seesVirtualService(vs), at);
   }
 
-  /** Those in force for a host on some sidecar: the first for all workloads and ports, and those for some before that. */
+  /**
+   * The virtual services in force for a host on some sidecar: up to the first virtual service for all workloads and
+   * ports.
+   */
   deciding(host: string, protocol: RuleProtocol): readonly EffectiveVirtualService[] {
     const found: EffectiveVirtualService[] = [];
     for (let at = 0;; at++) {
@@ -141,7 +146,7 @@ export class Scope {
     return this.sidecar?.spec.outboundTrafficPolicy ?? this.#indexes.config.outboundTrafficPolicy;
   }
 
-  /** Every host that may have something to translate here: of services, and of virtual services for sidecars. */
+  /** Every host with possibly something to translate: hosts of services, and of virtual services for sidecars. */
   *hosts(): Iterable<string> {
     const { services, virtualServices } = this.#indexes;
     yield* services.hosts();
@@ -166,18 +171,18 @@ export class Scope {
     return this.#imports.some((imports) => this.#importsVirtualService(imports, vs));
   }
 
-  /** One imported host brings a virtual service whole, with all its hosts. */
+  /** A single imported host brings the whole virtual service, with all hosts. */
   #importsVirtualService(imports: readonly HostImport[], vs: EffectiveVirtualService): boolean {
     return isVisible(vs, this.namespace) && vs.hosts.some((host) => importsHost(imports, vs.namespace, host));
   }
 }
 
-/** Whether a Sidecar narrows what its workloads see. */
+/** Whether a Sidecar narrows the view of workloads. */
 export function isNarrow(sidecar: ConfigObject<"Sidecar"> | undefined): boolean {
   return (sidecar?.spec.egress?.length ?? 0) > 0;
 }
 
-/** Whether a Sidecar names the namespace of its workloads, so that workloads of others see other things by it. */
+/** Whether a Sidecar names the workloads' own namespace, so that workloads of other namespaces get another view. */
 export function namesOwnNamespace(sidecar: ConfigObject<"Sidecar">): boolean {
   return (sidecar.spec.egress ?? []).some(({ hosts }) => hosts.some((host) => host.startsWith("./")));
 }

@@ -1,5 +1,5 @@
 /**
- * The scopes of all workloads that were asked about: one for all that see the same.
+ * The scopes of workloads. Workloads with the same view have the same scope.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { NamespaceViews, type SharedView } from "./view/namespace_views.ts";
 import type { VirtualServiceDelta } from "./virtual_service.ts";
 import { virtualServiceDistinctions } from "./virtual_service_index.ts";
 
-/** The parts of a change that may have changed what scopes see. */
+/** The parts of a change that may change the view of scopes. */
 export interface VisibilityChange {
-  /** Hosts whose services changed. */
+  /** Hosts with changed services. */
   readonly services: Iterable<string>;
-  /** Hosts, some may be wildcards, whose destination rules changed. */
+  /** Hosts, possibly wildcards, with changed destination rules. */
   readonly destinationRules: Iterable<string>;
-  /** Namespaces in which destination rules came or went. */
+  /** Namespaces with changed destination rules. */
   readonly ruleNamespaces: Iterable<string>;
   readonly virtualServiceChange: VirtualServiceDelta;
 }
@@ -26,16 +26,19 @@ export interface VisibilityChange {
 export class Scopes {
   readonly #indexes: MeshIndexes;
   readonly #distinctions = new Distinctions();
-  /** Namespaces that see the same where no Sidecar narrows it. */
+  /** Namespaces with the same view without a Sidecar. */
   readonly #wide: NamespaceViews;
-  /** The same where a Sidecar may hide the services that a namespace's own destination rules are for. */
+  /**
+   * Namespaces with the same view under a Sidecar: the Sidecar may hide the services behind a namespace's own
+   * destination rules.
+   */
   readonly #narrow: NamespaceViews;
-  /** Each namespace for itself. */
+  /** Each namespace alone. */
   readonly #alone = new NamespaceViews((namespace) => namespace);
   /** By view and key of the Sidecar. */
   readonly #scopes = new Map<SharedView, Map<string, Scope>>();
 
-  /** @param shared False: namespaces that see the same have scopes of their own all the same. */
+  /** @param shared False: every namespace has a scope of its own. */
   constructor(indexes: MeshIndexes, shared: boolean) {
     this.#indexes = indexes;
     const { destinationRules } = indexes;
@@ -47,7 +50,7 @@ export class Scopes {
       : this.#alone;
   }
 
-  /** The scope of workloads that a Sidecar is for; the same object for all that see the same. */
+  /** The scope of workloads with a Sidecar. Workloads with the same view have the same object. */
   of(namespace: string, sidecar: ConfigObject<"Sidecar"> | undefined): Scope {
     const view = this.#viewOf(namespace, sidecar);
     let scopes = this.#scopes.get(view);
@@ -65,7 +68,7 @@ export class Scopes {
     return namesOwnNamespace(sidecar) ? this.#alone.of(namespace) : this.#narrow.of(namespace);
   }
 
-  /** Whether a scope may still be that of a workload. */
+  /** Whether some workload may still have the scope. */
   has(scope: Scope): boolean {
     return this.#scopes.get(scope.view)?.get(scope.sidecar?.key ?? "") === scope;
   }
@@ -73,7 +76,7 @@ export class Scopes {
   /**
    * Takes in the changes of the indexes.
    *
-   * @returns The namespaces whose workloads have other scopes now.
+   * @returns The namespaces of workloads with other scopes.
    */
   update(change: VisibilityChange): Set<string> {
     this.#distinguish(change);
@@ -102,21 +105,21 @@ export class Scopes {
     }
   }
 
-  /** Drops the scopes of views that no namespace has any more. */
+  /** Drops the scopes of views without a namespace. */
   #dropVacant(): void {
     for (const view of this.#scopes.keys()) if (view.representative === "") this.#scopes.delete(view);
   }
 
-  /** Drops the scopes of Sidecars that are gone. */
+  /** Drops the scopes of removed Sidecars. */
   dropSidecars(keys: ReadonlySet<string>): void {
     if (keys.size === 0) return;
     for (const scopes of this.#scopes.values()) for (const key of scopes.keys()) if (keys.has(key)) scopes.delete(key);
   }
 
   /**
-   * Keeps the scopes' counts of destinations true.
+   * Updates the scopes' counts of destinations.
    *
-   * @returns Hosts that some scope now sees, or no longer sees, because a virtual service sends there.
+   * @returns Hosts that came into or left the view of some scope as destinations of a virtual service.
    */
   virtualServicesChanged({ removed, added }: VirtualServiceDelta): Set<string> {
     const hosts = new Set<string>();
@@ -128,13 +131,13 @@ export class Scopes {
     return hosts;
   }
 
-  /** The things that two scopes see differently; undefined: they may differ in more than is known. */
+  /** The differences between two scopes. Undefined: there may be further differences. */
   differences(a: Scope, b: Scope): Distinction[] | undefined {
     if (a.sidecar !== b.sidecar || isNarrow(a.sidecar)) return undefined;
     return this.#distinctions.between(a.namespace, b.namespace);
   }
 
-  /** Forgets the scopes that only other namespaces than these have; to be called regularly. */
+  /** Forgets the scopes of all other namespaces. Call it regularly. */
   keep(namespaces: ReadonlySet<string>): void {
     for (const views of new Set([this.#wide, this.#narrow, this.#alone])) views.keep(namespaces);
     this.#dropVacant();

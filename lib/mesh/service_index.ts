@@ -1,5 +1,5 @@
 /**
- * Services by host. Several namespaces may define one host; which of them a namespace gets is decided here.
+ * Services by host. Several namespaces may define the same host; this index decides which service a namespace gets.
  *
  * @module
  */
@@ -13,18 +13,22 @@ export class ServiceIndex {
   #byKey = new Map<ServiceKey, Service>();
   #defaultExportTo: readonly string[];
 
-  /** @param defaultExportTo The mesh-wide default for services that say nothing. */
+  /** @param defaultExportTo The mesh-wide default for services without `exportTo`. */
   constructor(defaultExportTo: readonly string[]) {
     this.#defaultExportTo = defaultExportTo;
   }
 
-  /** Puts or removes one service; returns whether anything changed. */
+  /**
+   * Puts or removes a service.
+   *
+   * @returns Whether anything changed.
+   */
   set(key: ServiceKey, service: Service | undefined): boolean {
     const old = this.#byKey.get(key);
     if (old === service) return false;
     const host = service?.hostname ?? old!.hostname;
     const others = (this.#byHost.get(host) ?? []).filter((s) => s !== old);
-    // A sorted copy has just the room that it needs; a list that has grown has room for 17.
+    // A sorted copy has no spare room; a grown list has room for 17.
     const now = service ? [...others, service].toSorted(byPrecedence) : others;
     if (service) this.#byKey.set(key, service);
     else this.#byKey.delete(key);
@@ -33,17 +37,17 @@ export class ServiceIndex {
     return true;
   }
 
-  /** Whether some service has that host. */
+  /** Whether some service has the host. */
   has(host: string): boolean {
     return this.#byHost.has(host);
   }
 
-  /** Every service of exactly that host, visible or not, in order of precedence. */
+  /** Every service of exactly this host, visible or not, in order of precedence. */
   of(host: string): readonly Service[] {
     return this.#byHost.get(host) ?? NO_SERVICES;
   }
 
-  /** Every host that some service has. */
+  /** Every host of a service. */
   hosts(): Iterable<string> {
     return this.#byHost.keys();
   }
@@ -54,7 +58,8 @@ export class ServiceIndex {
   }
 
   /**
-   * The service that a namespace gets for a host: its own first, then one of the orchestrator, then the oldest.
+   * The service of a namespace for a host: the namespace's own service first, then a service of the orchestrator, then
+   * the oldest.
    *
    * @param accept Narrows further (to the imports of a Sidecar).
    */
@@ -68,13 +73,13 @@ export class ServiceIndex {
     return found;
   }
 
-  /** Whether every namespace gets the service of one namespace for a host. */
+  /** Whether every namespace gets the host's service from the same namespace. */
   isOnlyOf(host: string, namespace: string): boolean {
     const list = this.#byHost.get(host) ?? [];
     return list.length === 1 && list[0]!.namespace === namespace && isPublic(this.#exported(list[0]!));
   }
 
-  /** The namespaces that see services of a host otherwise than one that no service names. */
+  /** The namespaces with another view of a host's services than an unnamed namespace. */
   distinctions(host: string): Map<string, Distinction> {
     const list = this.#byHost.get(host) ?? [];
     const found = new Map<string, Distinction>();

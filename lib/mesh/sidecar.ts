@@ -1,5 +1,5 @@
 /**
- * Sidecar objects, and which of them a workload gets.
+ * The Sidecar of a workload.
  *
  * @module
  */
@@ -7,8 +7,8 @@ import type { ConfigObject } from "../config/types.ts";
 import { type SelectableWorkload, SelectionIndex } from "./selection/index.ts";
 
 /**
- * The Sidecar of a workload: in its namespace the oldest that selects it by labels, else the oldest without a selector,
- * else the oldest without a selector in the root namespace.
+ * The Sidecar of a workload: the oldest in the workload's namespace that selects the workload by labels, else the
+ * oldest without a selector, else the oldest without a selector in the root namespace.
  */
 export function sidecarOf(
   index: SelectionIndex<"Sidecar">,

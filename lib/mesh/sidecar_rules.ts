@@ -1,6 +1,6 @@
 /**
- * For which sidecars, and for which ports there, a virtual service has rules: by the conditions of its matches on the
- * workload that asks and on the port that the workload dials.
+ * The sidecars and ports for which a virtual service has rules, by the matches' conditions on the client workload and
+ * the dialled port.
  *
  *     match: gateways without mesh             no sidecar
  *     match: sourceNamespace a                 the sidecars of namespace a
@@ -8,30 +8,30 @@
  *     match: port 8080                         all sidecars, on port 8080
  *     no match, or a match without these       all sidecars, on all ports
  *
- * A virtual service decides for a host only on the sidecars and ports that it has rules for; elsewhere the next virtual
- * service of the host decides.
+ * A virtual service decides for a host only on sidecars and ports with rules. Elsewhere the next virtual service of the
+ * host decides.
  *
  * @module
  */
 import type { EffectiveVirtualService, RuleProtocol } from "./types.ts";
 
-/** The name that stands for all sidecars in a virtual service's gateway list. */
+/** Stands for all sidecars in a virtual service's gateway list. */
 export const MESH_GATEWAY = "mesh";
 
-/** The workloads, and the port, that one match is for. */
+/** The workloads and the port of a match. */
 export interface RuledWorkloads {
   /** Empty: any. */
   readonly namespace: string;
   /** All must hold; sorted by name. Empty: any. */
   readonly labels: readonly (readonly [name: string, value: string])[];
-  /** The port that clients dial. 0: any. */
+  /** The dialled port. 0: any. */
   readonly port: number;
 }
 
-/** The sidecars that have a rule: those that one of these fits; empty: none. */
+/** The sidecars with a rule, by conditions. Empty: none. */
 export type RuledSidecars = "all" | readonly RuledWorkloads[];
 
-/** The facts about a workload that decide. */
+/** The deciding facts about a workload. */
 export interface RuledWorkload {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ const known: Readonly<Record<RuleProtocol, WeakMap<EffectiveVirtualService, Rule
   tcp: new WeakMap(),
 };
 
-/** The sidecars that have rules of a protocol. Worked out once for each virtual service. */
+/** The sidecars with rules of a protocol. Computed once for each virtual service. */
 export function ruledSidecars(vs: EffectiveVirtualService, protocol: RuleProtocol): RuledSidecars {
   let found = known[protocol].get(vs);
   if (found === undefined) {
@@ -81,19 +81,22 @@ function isForAll({ namespace, labels }: RuledWorkloads): boolean {
   return namespace === "" && labels.length === 0;
 }
 
-/** The sidecars that have rules on a port. */
+/** The sidecars with rules on a port. */
 export function ruledOnPort(sidecars: RuledSidecars, port: number): RuledSidecars {
   if (sidecars === "all") return "all";
   const found = sidecars.filter((one) => one.port === 0 || one.port === port);
   return found.some(isForAll) ? "all" : found;
 }
 
-/** Whether some rule of the protocol may be for sidecars: one whose matches all name other gateways says nothing there. */
+/**
+ * Whether some rule of the protocol may be for sidecars. A rule is not for sidecars if all its matches name other
+ * gateways.
+ */
 export function hasRulesForSidecars(vs: EffectiveVirtualService, protocol: RuleProtocol): boolean {
   return ruledSidecars(vs, protocol).length > 0;
 }
 
-/** Whether a workload's sidecar has one of these rules, on whatever port. */
+/** Whether a workload's sidecar has a rule, on any port. */
 export function isRuled(sidecars: RuledSidecars, { namespace, labels }: RuledWorkload): boolean {
   return sidecars === "all" ||
     sidecars.some((one) =>
@@ -102,7 +105,7 @@ export function isRuled(sidecars: RuledSidecars, { namespace, labels }: RuledWor
     );
 }
 
-/** Whether every sidecar has some rules of the first wherever it has rules of the second. */
+/** Whether every sidecar and port with rules of the second also has rules of the first. */
 export function rulesAll(first: RuledSidecars, second: RuledSidecars): boolean {
   if (first === "all" || second === "all") return first === "all";
   return second.every(({ namespace, labels, port }) => {

@@ -1,12 +1,12 @@
 /**
- * The types that translation reads: the effective form of the users' configuration, seen from one place in the mesh.
+ * The types for translation: the effective form of the users' configuration, from a place in the mesh.
  *
  *     config store ─┐
  *                   ├─> snapshot ──> scope (namespace + Sidecar) ──> reader of one class of proxies
  *     registries ───┘
  *
- * All values are immutable and identity-stable: as long as nothing that made it changed, the same question gets the
- * same object (`===`). So a result can be reused for every proxy for which all answers are the same.
+ * All values are immutable and identity-stable: the same question gets the same object (`===`) until something behind
+ * the answer changes. So a result can be reused for every proxy with the same answers.
  *
  * @module
  */
@@ -14,8 +14,8 @@ import type { CaptureMode } from "../config/kinds/sidecar/schema.ts";
 import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 
 /**
- * A virtual service as the mesh acts on it: short names made full, delegates merged in, hosts lower case.
- * `spec` has the same shape that users write.
+ * A virtual service in force: short names made full, delegates merged in, hosts lower case. `spec` has the shape of the
+ * users' configuration.
  */
 export interface EffectiveVirtualService {
   readonly name: string;
@@ -26,11 +26,11 @@ export interface EffectiveVirtualService {
   readonly spec: VirtualServiceSpec;
   readonly exportTo: readonly string[];
   readonly creationTimestamp: number;
-  /** Prefixes of paths end where a segment of the path does, as those of an Ingress do; absent: anywhere. */
+  /** Prefixes of paths end at the end of a path segment, as in an Ingress. Absent: anywhere. */
   readonly segmentPrefixes?: true;
-  /** Keys of the config objects that made it: the root first, then its delegates. */
+  /** Keys of the config objects behind the virtual service: the root first, then delegates. */
   readonly causes: readonly string[];
-  /** Where each of its http rules is written; absent: at the same position of the root. */
+  /** Where each http rule is written. Absent: at the same position of the root. */
   readonly httpOrigins?: readonly RuleOrigin[];
 }
 
@@ -38,28 +38,30 @@ export interface EffectiveVirtualService {
 export interface RuleOrigin {
   /** Position in the root. */
   readonly rule: number;
-  /** The delegate whose rule was merged into that of the root, with the position there; absent: none. */
+  /** The delegate of the merged rule, with the rule's position there. Absent: no delegate. */
   readonly delegate?: { readonly key: string; readonly rule: number };
 }
 
-/** The kinds of rules that a virtual service has; each list is for connections of its own. */
+/** The kinds of rules of a virtual service; each kind is for other connections. */
 export type RuleProtocol = "http" | "tls" | "tcp";
 
-/** The destination rule in force for one host, as one scope sees it: several rules of one host merged. */
+/** The destination rule in force for a host, from a scope: several rules of the host, merged. */
 export interface EffectiveDestinationRule {
   /** Name and namespace of the first rule. */
   readonly name: string;
   readonly namespace: string;
   readonly spec: DestinationRuleSpec;
-  /** Keys of the config objects that made it. */
+  /** Keys of the config objects behind the rule. */
   readonly causes: readonly string[];
 }
 
-/** One egress listener of a scope. Without a `Sidecar` there is one, catch-all, that sees everything exported. */
+/**
+ * An egress listener of a scope. A scope without a `Sidecar` has a single catch-all listener for everything exported.
+ */
 export interface EgressListener {
-  /** Position in the Sidecar; 0 for the implied one. */
+  /** Position in the Sidecar; 0 for the implied listener. */
   readonly index: number;
-  /** Absent: catch-all, one listener for every port of the services that it sees. */
+  /** Absent: catch-all, a listener for every port of the visible services. */
   readonly port?: { readonly number: number; readonly protocol: string; readonly name: string };
   /** IP address or `unix:///path` to bind; absent: by rule. */
   readonly bind?: string;

@@ -1,7 +1,8 @@
 /**
- * Virtual services as the mesh acts on them: names full and lower case, delegates merged in.
+ * Virtual services in force: names full and lower case, delegates merged in.
  *
- * {@linkcode VirtualServiceResolver} does it incrementally: a changed object costs itself, and for a delegate its roots.
+ * {@linkcode VirtualServiceResolver} works incrementally: a changed object costs itself, and a delegate also costs the
+ * roots.
  *
  * @module
  */
@@ -10,12 +11,11 @@ import { type ConfigObject, objectKey } from "../config/types.ts";
 import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
 import type { EffectiveVirtualService, RuleOrigin } from "./types.ts";
-import { mapped, unique, withFields } from "./unchanged.ts";
 import { MESH_GATEWAY } from "./sidecar_rules.ts";
 import { oldestFirst } from "./virtual_service_index.ts";
 import { type Exported, isVisible } from "./visibility.ts";
 
-/** The settings that the resolution of names and visibility depends on. */
+/** The settings for the resolution of names and visibility. */
 export interface VirtualServiceOptions {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
@@ -23,7 +23,7 @@ export interface VirtualServiceOptions {
   readonly defaultExportTo: readonly string[];
 }
 
-/** The changes of one update. An object that was replaced is in both lists. */
+/** The changes of an update. A replaced object is in both lists. */
 export interface VirtualServiceDelta {
   readonly removed: readonly EffectiveVirtualService[];
   readonly added: readonly EffectiveVirtualService[];
@@ -34,13 +34,14 @@ type Source = ConfigObject<"VirtualService">;
 const NO_ROOTS: ReadonlySet<string> = new Set();
 
 /**
- * Keeps the effective virtual services of a changing set of objects. One that no change touched stays the same (`===`).
+ * Keeps the effective virtual services of a changing set of objects. An untouched virtual service stays the same object
+ * (`===`).
  */
 export class VirtualServiceResolver {
   readonly #options: VirtualServiceOptions;
   readonly #sources = new Map<string, Source>();
   readonly #effective = new Map<string, EffectiveVirtualService>();
-  /** Delegate key to the keys of the roots that name it, also while the delegate does not exist. */
+  /** Keys of the naming roots, by delegate key; also for a missing delegate. */
   readonly #rootsOf = new Map<string, Set<string>>();
   readonly #problems = new Map<string, readonly string[]>();
 
@@ -50,10 +51,11 @@ export class VirtualServiceResolver {
   }
 
   /**
-   * Takes in changes. An object with the key of a known one replaces it; one with an equal hash changes nothing.
+   * Takes in changes. An object with a known key replaces the known object; an object with an equal hash changes
+   * nothing.
    *
    * @param added New and changed objects.
-   * @param removed Objects that went (only `key` is read); keys that are also in `added` count as changed.
+   * @param removed Removed objects (only `key` is read); keys in `added` too count as changed.
    */
   update(added: Iterable<Source>, removed: Iterable<{ readonly key: string }> = []): VirtualServiceDelta {
     const dirty = new Set<string>();
@@ -84,17 +86,17 @@ export class VirtualServiceResolver {
     return [...this.#effective.values()].sort(oldestFirst);
   }
 
-  /** The effective form of an object, by its key; undefined: it has none, as delegates. */
+  /** The effective form of an object, by key. Undefined: there is no such form, as for delegates. */
   effective(key: string): EffectiveVirtualService | undefined {
     return this.#effective.get(key);
   }
 
-  /** Keys of the objects that delegate to one. */
+  /** Keys of the roots of a delegate. */
   rootsOf(key: string): ReadonlySet<string> {
     return this.#rootsOf.get(key) ?? NO_ROOTS;
   }
 
-  /** Delegates that could not be merged, in words, by key of the root. */
+  /** Delegates without a merge, in words, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
     return this.#problems;
   }
@@ -171,7 +173,7 @@ function resolve(
     }
     const key = delegateKey(source, rule);
     const delegate = sources.get(key);
-    // The analysis names it, with the field.
+    // The analysis reports the delegate, with the field.
     if (!delegate || delegate.spec.hosts?.length) return [];
     causes.add(key);
     if (!isVisible(exported(delegate, options), namespace)) {
@@ -199,10 +201,13 @@ function resolve(
   return { service, problems };
 }
 
-/** The gateways of one that names none. */
+/** The gateways of a virtual service without named gateways. */
 const SIDECARS: readonly string[] = Object.freeze([MESH_GATEWAY]);
 
-/** Whether prefixes of a virtual service's paths are of whole segments: one that an Ingress became says so. */
+/**
+ * Whether prefixes of a virtual service's paths are whole segments. A virtual service made from an Ingress has the
+ * annotation.
+ */
 export function hasSegmentPrefixes({ annotations }: Pick<Source["meta"], "annotations">): boolean {
   const semantics = annotations["internal.mesh.io/route-semantics"];
   return semantics === "ingress" || semantics === "gateway";
@@ -214,8 +219,8 @@ function exported(source: Source, options: VirtualServiceOptions): Exported {
 }
 
 /**
- * The spec with every host and gateway name full, as seen from the object's own namespace. Parts that have full names
- * already are not copied: a mesh has many thousand specs, and most people write full names.
+ * The spec with every host and gateway name full, from the object's own namespace. Parts with full names are not
+ * copied: a mesh has many thousand specs, and most people write full names.
  */
 function fullNames({ spec, meta }: Source, options: VirtualServiceOptions): VirtualServiceSpec {
   const host = (name: string) => fullHost(name, meta.namespace, options.domainSuffix);
@@ -258,4 +263,29 @@ interface OfGateways {
 interface RoutingRule {
   readonly match?: readonly OfGateways[];
   readonly route?: readonly ToHost[];
+}
+
+/**
+ * An object with other values of fields, or the object itself if all values are equal.
+ *
+ * @param fields `undefined`: the object lacks the field, and still lacks it afterwards.
+ */
+function withFields<Base extends object, T extends Base>(
+  one: T,
+  fields: { readonly [K in keyof Base]?: Base[K] | undefined },
+): T {
+  const other = Object.entries(fields).filter(([name, value]) => value !== one[name as keyof T]);
+  return other.length === 0 ? one : { ...one, ...Object.fromEntries(other) };
+}
+
+/** The list with `make` applied to each item, or the list itself if no item changes. */
+function mapped<T>(list: readonly T[], make: (item: T) => T): readonly T[] {
+  const made = list.map(make);
+  return made.every((item, at) => item === list[at]) ? list : made;
+}
+
+/** Each item once, or the list itself if no item comes twice. */
+function unique<T>(list: readonly T[]): readonly T[] {
+  const items = new Set(list);
+  return items.size === list.length ? list : [...items];
 }

@@ -11,21 +11,24 @@ import { isPublic, namespacesNamed, visibilityRank } from "./visibility.ts";
 
 const nothing: readonly EffectiveVirtualService[] = [];
 
-/** One that no sidecar acts on for a host: another with rules of the protocol goes first wherever it is seen. */
+/**
+ * A virtual service without effect on sidecars for a host: everywhere another virtual service with rules of the
+ * protocol comes first.
+ */
 export interface ShadowedVirtualService {
   readonly host: string;
   readonly protocol: RuleProtocol;
   /** Key of the config object in force. */
   readonly accepted: string;
-  /** Keys of the objects that are not. */
+  /** Keys of the objects without effect. */
   readonly rejected: readonly string[];
 }
 
 /** All effective virtual services of the mesh. */
 export class VirtualServiceIndex {
-  /** Those for sidecars, by host (exact or wildcard), oldest first. */
+  /** Virtual services for sidecars, by host (exact or wildcard), oldest first. */
   #byHost = new Map<string, EffectiveVirtualService[]>();
-  /** Those for a gateway (`namespace/name`), oldest first; a new array whenever one of them changes. */
+  /** Virtual services by gateway (`namespace/name`), oldest first. A change makes a new array. */
   #byGateway = new Map<string, readonly EffectiveVirtualService[]>();
   #all = new Set<EffectiveVirtualService>();
 
@@ -34,7 +37,7 @@ export class VirtualServiceIndex {
     return this.#all.size;
   }
 
-  /** Every one, in no order. */
+  /** All virtual services, in no order. */
   all(): Iterable<EffectiveVirtualService> {
     return this.#all;
   }
@@ -66,25 +69,24 @@ export class VirtualServiceIndex {
     }
   }
 
-  /** Those for sidecars that name exactly that host (or wildcard), oldest first, visible or not. */
+  /** The virtual services for sidecars with exactly this host (or wildcard), oldest first, visible or not. */
   forHost(host: string): readonly EffectiveVirtualService[] {
     return this.#byHost.get(host) ?? nothing;
   }
 
-  /** Hosts that some virtual service for sidecars names. */
+  /** Hosts of virtual services for sidecars. */
   hosts(): Iterable<string> {
     return this.#byHost.keys();
   }
 
   /**
-   * The one in force for a host on sidecars of a namespace: the most specific host; among equals a private one, then
-   * one exported to the namespace by name, then the oldest.
+   * The virtual service in force for a host on sidecars of a namespace: the most specific host; among equals a private
+   * virtual service, then a virtual service exported to the namespace by name, then the oldest.
    *
-   * @param protocol Only those with rules of this kind for sidecars: the HTTP rules of a host may stand in another object
-   *   than its TCP rules, and rules for gateways alone hide no rules of another object. Undefined: any.
+   * @param protocol Only virtual services with rules of this kind for sidecars: the HTTP rules of a host may stand in
+   * another object than the TCP rules, and rules for gateways alone hide no rules of another object. Undefined: any.
    * @param accept Narrows further (to the imports of a Sidecar).
-   * @param at How many go before the one that is asked for: those whose rules are for other workloads or ports.
-   *   0: none.
+   * @param at Number of skipped virtual services, with rules for other workloads or ports. 0: none.
    */
   visible(
     host: string,
@@ -109,7 +111,7 @@ export class VirtualServiceIndex {
     return undefined;
   }
 
-  /** Those of one host that a namespace sees, in the order in which they go before one another. */
+  /** The visible virtual services of a host, in order of precedence. */
   #ranked(host: string, namespace: string, wanted: (vs: EffectiveVirtualService) => boolean) {
     return (this.#byHost.get(host) ?? nothing)
       .map((vs) => ({ vs, rank: visibilityRank(vs, namespace) }))
@@ -130,14 +132,14 @@ export class VirtualServiceIndex {
     return best;
   }
 
-  /** Those that are never used. Costs a look at each host that several name. */
+  /** The unused virtual services. The cost is a look at each host with several virtual services. */
   *shadowed(): Iterable<ShadowedVirtualService> {
     for (const [host, list] of this.#byHost) {
       if (list.length < 2) continue;
       for (const protocol of PROTOCOLS) {
         const first = new Map<string, string>();
         for (const vs of list) {
-          // One for chosen workloads or ports hides nothing elsewhere.
+          // A virtual service for chosen workloads or ports hides nothing elsewhere.
           if (!hasRulesForSidecars(vs, protocol)) continue;
           const audience = audienceOf(vs);
           const accepted = first.get(audience);
@@ -148,7 +150,9 @@ export class VirtualServiceIndex {
     }
   }
 
-  /** Those bound to a gateway, oldest first, exported or not. Identity-stable while none of them changes. */
+  /**
+   * The virtual services of a gateway, oldest first, exported or not. The same array until a virtual service changes.
+   */
   forGateway(gateway: string): readonly EffectiveVirtualService[] {
     return this.#byGateway.get(gateway) ?? nothing;
   }
@@ -159,7 +163,7 @@ function* hostAndWildcards(host: string): Iterable<string> {
   yield* wildcardsOver(host);
 }
 
-/** The namespaces that see a virtual service otherwise than one that it does not name. */
+/** The namespaces with another view of a virtual service than an unnamed namespace. */
 export function virtualServiceDistinctions(vs: EffectiveVirtualService): Map<string, Distinction> {
   const found = new Map<string, Distinction>();
   if (isPublic(vs) || !vs.gateways.includes(MESH_GATEWAY)) return found;
@@ -181,7 +185,7 @@ function audienceOf({ namespace, exportTo }: EffectiveVirtualService): string {
   return exportTo.length === 0 || exportTo.includes("*") ? "*" : `${namespace}:${[...exportTo].sort().join()}`;
 }
 
-/** The order in which clashes are decided: oldest first, then by namespace and name. */
+/** The order of precedence in a clash: oldest first, then by namespace and name. */
 export function oldestFirst(
   a: { readonly creationTimestamp: number; readonly namespace: string; readonly name: string },
   b: { readonly creationTimestamp: number; readonly namespace: string; readonly name: string },
@@ -192,7 +196,7 @@ export function oldestFirst(
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** Every host that a virtual service sends traffic to: routes, mirrors, and its tcp and tls rules. */
+/** Every destination host of a virtual service: of routes, mirrors, and tcp and tls rules. */
 export function destinationHosts(vs: EffectiveVirtualService): Set<string> {
   const hosts = new Set<string>();
   for (const http of vs.spec.http ?? []) {

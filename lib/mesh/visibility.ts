@@ -1,5 +1,5 @@
 /**
- * The rules of `exportTo`, which decide the namespaces that see an object.
+ * The rules of `exportTo`, which decide about the visibility of an object.
  *
  * @module
  */
@@ -12,8 +12,8 @@ export interface Exported {
 }
 
 /**
- * How an object is visible to a namespace: 0 private to it, 1 exported to it by name, 2 exported to all; the smaller
- * wins where several apply. -1: not visible.
+ * The visibility of an object in a namespace: 0 private, 1 exported by name, 2 exported to all. The smallest rank wins.
+ * -1: not visible.
  */
 export function visibilityRank(object: Exported, namespace: string): -1 | 0 | 1 | 2 {
   const { exportTo } = object;
@@ -33,7 +33,7 @@ export function isPublic({ exportTo }: Exported): boolean {
   return exportTo.length === 0 || exportTo.includes("*");
 }
 
-/** The namespaces that `exportTo` names. Only these see an object that is not public. */
+/** The namespaces in `exportTo`. Only these namespaces see an object that is not public. */
 export function namespacesNamed({ namespace, exportTo }: Exported): string[] {
   return exportTo.filter((to) => to !== "*" && to !== "~").map((to) => to === "." ? namespace : to);
 }

@@ -1,6 +1,6 @@
 /**
- * WasmPlugin objects, and which of them run in a proxy, in which order: those of its namespace before those of the root
- * namespace, the oldest first, and within a phase by priority.
+ * WasmPlugin objects, and the running plugins of a proxy in order: plugins of the proxy's namespace before plugins of
+ * the root namespace, the oldest first, and within a phase by priority.
  *
  * @module
  */
@@ -9,35 +9,35 @@ import type { ConfigObject } from "../config/types.ts";
 import { oldest, type Selected } from "./selection/index.ts";
 import { MergedSelection } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";
-import { SharedValues } from "./selection/shared_values.ts";
+import { SharedValues } from "../incremental/weak_table.ts";
 import type { TelemetrySide } from "./telemetry/access_logging.ts";
 
 /** A WasmPlugin. */
 export type WasmPlugin = ConfigObject<"WasmPlugin">;
 
-/** A plugin as the listeners of one side have it: its place, and nothing of its content. */
+/** A plugin in the listeners of a side: the place, without the content. */
 export interface PluginUse {
-  /** Name of the filter and of the extension configuration that it asks for. */
+  /** Name of the filter, and of the filter's extension configuration. */
   readonly name: string;
   /** Key of the object. */
   readonly key: string;
   readonly level: "http" | "network";
   readonly phase: WasmPluginSpec["phase"];
-  /** Ports whose traffic passes it; absent: all. */
+  /** Ports with traffic through the plugin. Absent: all. */
   readonly ports?: readonly number[];
 }
 
-/** The plugins that are for a proxy. */
+/** The plugins of a proxy. */
 export interface EffectivePlugins {
-  /** In the order in which they run within a phase. Equal lists are one object, even of unequal plugins. */
+  /** In running order within a phase. Equal lists are the same object, even for unequal plugins. */
   readonly uses: { readonly [S in TelemetrySide]: readonly PluginUse[] };
   readonly plugins: readonly WasmPlugin[];
 }
 
-/** Prefix of the names of extension configurations that WasmPlugins make. */
+/** Prefix of the names of WasmPlugins' extension configurations. */
 const PREFIX = "extensions.istio.io/wasmplugin/";
 
-/** Priority of a plugin that has none: it runs after all others of its phase. */
+/** Priority of a plugin without a priority: the plugin runs last in the phase. */
 const UNSET = -Infinity;
 
 /** Name of the extension configuration of a plugin. */
@@ -59,9 +59,10 @@ export class WasmPluginIndex {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay).
+   * Replaces objects by others.
    *
-   * @returns The namespaces of workloads whose plugins may change; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns The namespaces of workloads with possibly changed plugins. `*`: all.
    */
   update(removed: readonly WasmPlugin[], added: readonly WasmPlugin[]): Set<string> {
     return this.#merged.update(removed, added);

@@ -13,7 +13,7 @@ import { type BucketRules, change, fill } from "./buckets.ts";
 import { contentHash } from "./encoded.ts";
 import { NameBucket, NameSet } from "./name_set.ts";
 import { WireCursor } from "./protowire.ts";
-import { WeakTable } from "./weak_table.ts";
+import { WeakTable } from "../incremental/weak_table.ts";
 
 /** A run with fewer bytes is decoded every time, because decoding is cheaper than a lookup. */
 const SHORT_RUN = 256;

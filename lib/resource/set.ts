@@ -12,7 +12,7 @@ import { hashByDomain } from "./bucket_hash.ts";
 import { bucketOf, type BucketRules, change, fill, findSorted } from "./buckets.ts";
 import { blockOf, contentHash, type EncodedResource } from "./encoded.ts";
 import { VersionTable } from "./version_table.ts";
-import { WeakTable } from "./weak_table.ts";
+import { WeakTable } from "../incremental/weak_table.ts";
 
 /** Whether two lists have the same items in the same order. */
 function sameItems(a: readonly string[], b: readonly string[]): boolean {

@@ -20,6 +20,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
+import type { BuildKind } from "../../lib/translate/machine/results/row.ts";
 import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { TYPE } from "../../lib/translate/encode/encode.ts";
 import type { Timers } from "../../lib/discovery/pipeline/debounce.ts";
@@ -65,6 +66,9 @@ export interface FixtureOptions {
   readonly timers?: Timers;
   /** Where the event loop turns in the middle of a push; default: after 20 ms. */
   readonly pace?: NonNullable<PipelineOptions["pace"]>;
+  /** Kinds of results and indexes besides those of the product. */
+  readonly results?: NonNullable<PipelineOptions["results"]>;
+  readonly indexes?: NonNullable<PipelineOptions["indexes"]>;
   /** Every variable of caching off. */
   readonly cache?: boolean;
 }
@@ -75,6 +79,8 @@ export class Fixture {
   readonly nodes: NodeReader;
   readonly objects = new Map<string, AnyConfigObject>();
   readonly failures: unknown[] = [];
+  /** Results whose builders threw. */
+  readonly unbuilt: { readonly kind: BuildKind; readonly name: string }[] = [];
   /** Keys of token issuers by their place; `pipeline.tokenKeysChanged` says that they changed. */
   readonly tokenKeys = new Map<string, string>();
 
@@ -93,7 +99,12 @@ export class Fixture {
       timers: options.timers ?? stoppedTime,
       ...options.pace && { pace: options.pace },
       failed: (error) => this.failures.push(error),
-      buildFailed: (_kind, _name, error) => this.failures.push(error),
+      buildFailed: (kind, name, error) => {
+        this.failures.push(error);
+        this.unbuilt.push({ kind, name });
+      },
+      ...options.results && { results: options.results },
+      ...options.indexes && { indexes: options.indexes },
       tokenKeys: { keysAt: (place) => this.tokenKeys.get(place), findings: () => [] },
       readAgain: ({ node, properties: { vhds } }, mesh) => this.nodes.read(node, vhds, mesh),
     });

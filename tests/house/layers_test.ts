@@ -7,7 +7,7 @@ const root = new URL("../..", import.meta.url).pathname;
 const packages: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
   kernel: { may: [], why: "it is the ground floor of all three programs; move what it needs down, or pass it in" },
   pb: { may: [], why: "a codec knows messages, not the mesh" },
-  resource: { may: [], why: "encoded bytes know nothing of what they mean" },
+  resource: { may: ["incremental"], why: "encoded bytes know nothing of what they mean" },
   cli: { may: ["kernel"], why: "version and completion must load nothing heavy; run engines from cmd" },
   incremental: { may: [], why: "it knows what was read, not what it means: no mesh, no Envoy" },
   finding: {
@@ -19,7 +19,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "what users write does not depend on what runs; secrets and the mesh configuration have certificates in them",
   },
   registry: { may: ["config", "kernel"], why: "registries tell what runs; mesh decides who sees it" },
-  mesh: { may: ["config", "registry"], why: "the view of config and registry is pure; give it values, not sources" },
+  mesh: {
+    may: ["config", "registry", "incremental"],
+    why: "the view of config and registry is pure; give it values, not sources",
+  },
   patches: {
     may: ["kernel", "config", "pb"],
     why: "what a patch does to a message depends on both alone; which proxies it is for is the mesh's matter",
@@ -127,7 +130,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
       "the settings of the program as options of packages, and the faults of options: all rooms of the server read them",
   },
   "discovery/pipeline": {
-    may: ["config", "finding", "kernel", "mesh", "registry", "resource", "translate", "xds"],
+    may: ["config", "finding", "incremental", "kernel", "mesh", "registry", "resource", "translate", "xds"],
     why: "it is the way from changes to resources, without I/O: sources hand changes to it, and the wire asks it",
   },
   "discovery/sources": {

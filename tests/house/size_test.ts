@@ -69,7 +69,6 @@ const APART: Readonly<Record<string, string>> = {
   "lib/kernel/metrics/": "the metrics of one subject, as a table",
   "lib/kernel/not_built/": "the settings of one subject that is not built, as a table",
   "lib/mesh/": "one index, one file",
-  "lib/translate/machine/": "the parts of the machine, each with its picture",
   "lib/webhook/review_worker.ts": "what runs in the worker, apart from what starts the worker",
 };
 

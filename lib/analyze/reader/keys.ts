@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { InvalidatedKeys } from "../../incremental/keys.ts";
-import { addHostKeys } from "../../mesh/host_keys.ts";
-import type { AffectedKeys } from "../../mesh/mesh.ts";
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
+import { type AffectedKeys, MESH_KEY } from "../../mesh/affected.ts";
 
 /** Kinds of things that answers depend on. */
 export const ANALYSIS_KEY = {
@@ -50,10 +49,12 @@ export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSu
   keys.add(ANALYSIS_KEY.kind, kind);
 }
 
+/** Keys of the mesh by which the keys of a host become stale. */
+const OF_HOST = [MESH_KEY.service, MESH_KEY.virtualService, MESH_KEY.destinationRule];
+
 /** Adds the keys that a change of the mesh makes stale. */
-export function addAffected(keys: InvalidatedKeys, affected: AffectedKeys): void {
-  const { services, virtualServices, destinationRules, endpoints } = affected;
-  for (const hosts of [services, virtualServices, destinationRules]) addHostKeys(keys, ANALYSIS_KEY.host, hosts);
-  addHostKeys(keys, ANALYSIS_KEY.endpoints, endpoints);
-  for (const gateway of affected.gatewayRoutes) keys.add(ANALYSIS_KEY.gatewayRoutes, gateway);
+export function addAffected(keys: InvalidatedKeys, { things }: AffectedKeys): void {
+  for (const kind of OF_HOST) keys.addAll(things, kind, ANALYSIS_KEY.host);
+  keys.addAll(things, MESH_KEY.endpoints, ANALYSIS_KEY.endpoints);
+  keys.addAll(things, MESH_KEY.gatewayRoutes, ANALYSIS_KEY.gatewayRoutes);
 }

@@ -26,7 +26,10 @@ import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 /** Places at the end of the list that are searched: two for each dependency. */
 const LOOKED_BACK = 64;
 
-/** The queries of analyzers. */
+/**
+ * The queries of analyzers. An analysis runs again and is never replayed for another source, so the reader keeps what
+ * answers depend on without the answers, which a `Recorder` keeps.
+ */
 export class AnalysisReader {
   readonly #world: AnalyzedWorld;
   readonly #reads: string[] = [];

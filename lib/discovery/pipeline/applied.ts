@@ -4,7 +4,8 @@
  * @module
  */
 import type { AnyConfigObject } from "../../config/types.ts";
-import type { AffectedKeys, MeshChange } from "../../mesh/mesh.ts";
+import type { AffectedKeys } from "../../mesh/affected.ts";
+import type { MeshChange } from "../../mesh/mesh.ts";
 import { profileOf, type ProxyType } from "../../translate/reader/proxy_profile.ts";
 
 /** A change whose objects can be read more than once. */

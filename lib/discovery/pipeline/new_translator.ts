@@ -26,7 +26,7 @@ export interface TranslatorParts {
 /** @param failed Called with results that could not be built, beside the callback in the options. */
 export function newTranslator(
   { config, networks, aggregate, endpoints, table }: TranslatorParts,
-  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed }: PipelineOptions,
+  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed, results, indexes }: PipelineOptions,
   failed: (what: string, error: unknown) => void,
 ): Translator {
   const mesh = new Mesh({
@@ -41,12 +41,14 @@ export function newTranslator(
     scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
     sharedScopes: caches.all,
     enhancedDestinationRuleMerge,
+    ...indexes && { indexes },
   });
   return new Translator({
     mesh,
     settings,
     table,
     caches,
+    ...results && { results },
     failed: (kind, name, error) => {
       failed(`${kind.name} ${name}`, error);
       buildFailed(kind, name, error);

@@ -5,7 +5,7 @@
  */
 import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { contentHash } from "../../resource/encoded.ts";
-import { WeakTable } from "../../resource/weak_table.ts";
+import { WeakTable } from "../../incremental/weak_table.ts";
 import { type Proxy, readNode } from "../../translate/proxy/node.ts";
 import type { OwnTracing } from "../../translate/reader/proxy_properties.ts";
 import type { ConnectRequest } from "../../xds/protocol/source.ts";
@@ -51,9 +51,5 @@ export class NodeReader {
 
 function interned<T extends object>(table: WeakTable<string, T>, value: T | undefined): T | undefined {
   if (value === undefined) return undefined;
-  const key = contentHash(JSON.stringify(value));
-  const known = table.get(key);
-  if (known !== undefined) return known;
-  table.set(key, value);
-  return value;
+  return table.shared(contentHash(JSON.stringify(value)), value);
 }

@@ -5,11 +5,12 @@
  */
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { Finding } from "../../finding/finding.ts";
-import type { TokenKeySource } from "../../mesh/mesh.ts";
+import type { ObjectIndex, TokenKeySource } from "../../mesh/mesh.ts";
 import type { PaceOptions } from "../../kernel/time/paced.ts";
 import type { ServiceEntryOptions } from "../../registry/service_entry/registry.ts";
 import type { CacheSwitches } from "../../translate/machine/cache/caches.ts";
 import type { BuildFailed } from "../../translate/machine/results/row.ts";
+import type { ResultRows } from "../../translate/machine/results/table.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 import type { TranslateSettings } from "../../translate/reader/settings.ts";
 import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
@@ -36,6 +37,10 @@ export interface PipelineOptions {
   readonly tokenKeys?: PipelineTokenKeys;
   /** Resolves host names of networks' gateways. Default: nobody does. */
   readonly gatewayNames?: GatewayNames | undefined;
+  /** The kinds of results. Default: those of the product. */
+  readonly results?: ResultRows;
+  /** Further indexes of the mesh. Default: none. */
+  readonly indexes?: readonly ObjectIndex[];
   /** Reads a proxy's properties again after the mesh configuration changed. */
   readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
   /** Called when a builder threw. The resources of the builder stay unchanged. */

@@ -1,15 +1,15 @@
 /**
- * The gateway of the gateway API that a workload runs, which policies may name instead of labels.
+ * The gateway of the gateway API for a workload. Policies may name the gateway instead of labels.
  *
  * @module
  */
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { SelectableWorkload } from "./index.ts";
 
-/** Label that names the Gateway of the gateway API that a workload runs. */
+/** Label with the Gateway of the gateway API for a workload. */
 export const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
-/** A workload with the objects that stand for it. */
+/** A workload with the Gateway of the gateway API as a target. */
 export function withTargets(
   { namespace, labels }: { readonly namespace: string; readonly labels: StringMap },
 ): SelectableWorkload {

@@ -1,12 +1,12 @@
 /**
- * Objects of one kind by the workloads that they are for: of the workload's namespace and of the root namespace, by
- * labels or by an object that they name.
+ * Objects of a kind by workload: objects of the workload's namespace and the root namespace, found by labels or by a
+ * named object.
  *
  *     root namespace ──┐
  *     own namespace  ──┼─> index.select(workload) ─> objects, the oldest first
  *     labels, targets ─┘
  *
- * Looking one workload up costs its labels and the objects that may be for it, independent of the number of others.
+ * A look-up costs the labels of the workload and the possible objects, for any number of other workloads.
  *
  * @module
  */
@@ -14,28 +14,31 @@ import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.
 import type { ConfigObject } from "../../config/types.ts";
 import { rootReach, type SelectingKind, type Selection, selectionOf } from "./selection.ts";
 
-/** The facts about a workload that selectors compare with. */
+/** The facts about a workload for selectors. */
 export interface SelectableWorkload {
   readonly namespace: string;
   readonly labels: StringMap;
-  /** Objects of its namespace that stand for it and that policies may name, such as its Gateway. Absent: none. */
+  /**
+   * Objects of the workload's namespace that stand for the workload, such as a Gateway. Policies may name these
+   * objects. Absent: none.
+   */
   readonly targets?: readonly TargetName[];
 }
 
-/** An object that a policy may name. */
+/** A target of a policy. */
 export type TargetName = Pick<PolicyTargetReference, "group" | "kind" | "name">;
 
-/** The objects that are for one workload, each list with the oldest first. */
+/** The objects for a workload, each list with the oldest first. */
 export interface Selected<K extends SelectingKind> {
-  /** Of the root namespace, where that is not the workload's own. */
+  /** Of the root namespace. Empty for workloads of the root namespace. */
   readonly root: readonly ConfigObject<K>[];
-  /** Of its own namespace, for all workloads there. */
+  /** Of the workload's own namespace, for all workloads of the namespace. */
   readonly namespace: readonly ConfigObject<K>[];
-  /** Of its own namespace, by labels or target. */
+  /** Of the workload's own namespace, by labels or target. */
   readonly workload: readonly ConfigObject<K>[];
 }
 
-/** Objects with the oldest first; sorted when they are asked for, so that many changes in a row cost one sort. */
+/** Objects with the oldest first. Sorted on demand, so that many changes in a row cost a single sort. */
 class SortedObjects<K extends SelectingKind> {
   readonly #byKey = new Map<string, ConfigObject<K>>();
   #sorted: readonly ConfigObject<K>[] | undefined;
@@ -55,9 +58,9 @@ class SortedObjects<K extends SelectingKind> {
   }
 }
 
-/** Objects of one namespace, by the labels or targets that find them. */
+/** Objects of a namespace, by labels or targets. */
 class NamespaceSelections<K extends SelectingKind> {
-  /** `""`: for all; `l/<name>=<value>`: the first label that it wants; `t/<target>`: an object that it names. */
+  /** `""`: for all; `l/<name>=<value>`: the first wanted label; `t/<target>`: a named object. */
   readonly #found = new Map<string, SortedObjects<K>>();
 
   get empty(): boolean {
@@ -77,7 +80,7 @@ class NamespaceSelections<K extends SelectingKind> {
     return this.#found.get("")?.list() ?? NONE;
   }
 
-  /** Those that choose the workload among others. */
+  /** The objects for chosen workloads, among them the given workload. */
   choosing({ labels, targets = [] }: SelectableWorkload): readonly ConfigObject<K>[] {
     if (this.#found.size === 1 && this.#found.has("")) return NONE;
     const found = new Set<ConfigObject<K>>();
@@ -95,7 +98,7 @@ class NamespaceSelections<K extends SelectingKind> {
 
 const NONE: readonly never[] = [];
 
-/** All objects of one kind. */
+/** All objects of a kind. */
 export class SelectionIndex<K extends SelectingKind> {
   readonly #rootNamespace: string;
   readonly #byNamespace = new Map<string, NamespaceSelections<K>>();
@@ -105,9 +108,10 @@ export class SelectionIndex<K extends SelectingKind> {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay).
+   * Replaces objects by others.
    *
-   * @returns The namespaces in which other objects may now be for a workload; `*` stands for all namespaces.
+   * @param removed No object of the same key may stay.
+   * @returns The namespaces of workloads with possibly other objects. `*`: all.
    */
   update(removed: Iterable<ConfigObject<K>>, added: Iterable<ConfigObject<K>>): Set<string> {
     const affected = new Set<string>();
@@ -124,7 +128,7 @@ export class SelectionIndex<K extends SelectingKind> {
     return affected;
   }
 
-  /** The objects that are for a workload. */
+  /** The objects for a workload. */
   select(workload: SelectableWorkload): Selected<K> {
     const own = this.#byNamespace.get(workload.namespace);
     return {
@@ -146,7 +150,7 @@ export class SelectionIndex<K extends SelectingKind> {
   }
 
   /**
-   * How many of some workloads each object is for, by key of the object; objects that are for none are left out. Costs
+   * The number of workloads for each object, by key of the object. Objects without a workload are left out. The cost is
    * a look-up for each workload.
    */
   counts(workloads: Iterable<SelectableWorkload>): Map<string, number> {

@@ -1,5 +1,5 @@
 /**
- * The policies that the objects of one kind make together for workloads, merged once for each distinct list of objects.
+ * The merged policies of a kind's objects. Each distinct list of objects is merged once.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import { type Selected, SelectionIndex } from "./index.ts";
 import { type PolicyWorkload, RememberedPolicies } from "./remembered.ts";
 import type { SelectingKind } from "./selection.ts";
 
-/** Merged policies that are kept: clients choose their labels, so there may be any number of lists. */
+/** Kept merged policies. Clients choose their labels, so there may be any number of lists. */
 export const MAX_MERGED = 10_000;
 
-/** How objects of a kind become one policy. */
+/** How objects of a kind become a policy. */
 export interface Merging<K extends SelectingKind, P> {
-  /** The objects of a workload that count, in the order in which they are merged. */
+  /** The deciding objects of a workload, in the order of merging. */
   readonly choose: (selected: Selected<K>) => readonly ConfigObject<K>[];
-  /** Merges at least one object. Pure. */
+  /** Merges a list of at least one object. Pure. */
   readonly merge: (objects: readonly ConfigObject<K>[]) => P;
-  /** The policy of workloads that no object is for. */
+  /** The policy of workloads without an object. */
   readonly nothing: P;
 }
 
@@ -27,11 +27,11 @@ interface MergedEntry<K extends SelectingKind, P> {
   readonly policy: P;
 }
 
-/** All objects of a kind, and the merged policies of workloads that were asked for. */
+/** All objects of a kind, and the merged policies of workloads. */
 export class MergedSelection<K extends SelectingKind, P> {
   readonly #merging: Merging<K, P>;
   readonly #selection: SelectionIndex<K>;
-  /** By the keys of the objects that make it. An entry lives as long as all of them. */
+  /** By the keys of the merged objects. An entry lives until an object goes. */
   readonly #merged = new Map<string, MergedEntry<K, P>>();
   readonly #remembered = new RememberedPolicies((workload) => this.find(workload));
 
@@ -41,9 +41,10 @@ export class MergedSelection<K extends SelectingKind, P> {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay). Costs them, and a look at each distinct policy.
+   * Replaces objects by others. The cost is the change, and a look at each distinct policy.
    *
-   * @returns The namespaces of workloads whose policy may be another one; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns The namespaces of workloads with a possibly changed policy. `*`: all.
    */
   update(removed: readonly ConfigObject<K>[], added: readonly ConfigObject<K>[]): Set<string> {
     if (removed.length + added.length === 0) return new Set();
@@ -57,15 +58,15 @@ export class MergedSelection<K extends SelectingKind, P> {
   }
 
   /**
-   * The policy of a workload; the same object while the same versions of objects make it.
+   * The policy of a workload. The same object until a version of a merged object changes.
    *
-   * @param workload An object that does not change; it is remembered with its policy.
+   * @param workload An unchanging object, remembered with the policy.
    */
   of(workload: PolicyWorkload): P {
     return this.#remembered.of(workload);
   }
 
-  /** As `of`, for a workload that is asked about once. */
+  /** As `of`, for a single question about a workload. */
   find(workload: PolicyWorkload): P {
     const objects = this.#merging.choose(this.#selection.select(withTargets(workload)));
     if (objects.length === 0) return this.#merging.nothing;

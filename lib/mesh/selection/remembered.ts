@@ -1,18 +1,17 @@
 /**
- * Policies of workloads, each found once while the objects that make it stay: one proxy is asked for the same policy by
- * each of its caches and groups.
+ * Policies of workloads, remembered until the objects change: all caches and groups of a proxy ask for the same policy.
  *
  * @module
  */
 import type { StringMap } from "../../config/kinds/kinds.ts";
 
-/** The facts that a policy is found by. */
+/** The facts that decide about a policy. */
 export interface PolicyWorkload {
   readonly namespace: string;
   readonly labels: StringMap;
 }
 
-/** Policies by the object that stands for a workload; the object must not change. */
+/** Policies by workload. The object of a workload must not change. */
 export class RememberedPolicies<P, W extends PolicyWorkload = PolicyWorkload> {
   readonly #find: (workload: W) => P;
   #known = new WeakMap<W, P>();

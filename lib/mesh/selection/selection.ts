@@ -1,13 +1,13 @@
 /**
- * How configuration objects choose the workloads that they are for: by labels, or by naming an object that stands for
- * workloads (a Gateway, a Service). One row a kind.
+ * How configuration objects choose workloads: by labels, or by naming an object that stands for workloads (a Gateway, a
+ * Service). A row for each kind.
  *
  * @module
  */
 import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../../config/types.ts";
 
-/** Kinds whose objects choose workloads of their namespace, and of all namespaces from the root namespace. */
+/** Kinds with chosen workloads: of the object's namespace, and of all namespaces for the root namespace. */
 export type SelectingKind =
   | "AuthorizationPolicy"
   | "PeerAuthentication"
@@ -23,17 +23,17 @@ export type SelectingObject = Extract<AnyConfigObject, { readonly kind: Selectin
 
 /** The selection of workloads in an object. */
 export interface Selection {
-  /** Labels that a workload must carry, all of them. Empty: every workload. */
+  /** Required labels of a workload. Empty: every workload. */
   readonly labels: StringMap;
-  /** Objects in its own namespace that it names instead: it is for the workloads that one of them stands for. */
+  /** Named objects of the same namespace, instead of labels: a named object stands for the chosen workloads. */
   readonly targets: readonly PolicyTargetReference[];
 }
 
 /**
- * The workloads of other namespaces that an object of the root namespace may choose.
+ * The reach of an object of the root namespace into other namespaces.
  *
- * - `any`: workloads of every namespace, by its labels.
- * - `all`: only without labels, and then every workload; with labels it is for workloads of the root namespace.
+ * - `any`: workloads of every namespace, by labels.
+ * - `all`: without labels every workload; with labels workloads of the root namespace only.
  */
 export type RootReach = "any" | "all";
 
@@ -55,7 +55,7 @@ function ofPolicy({ selector, targetRef, targetRefs = [] }: Policy): Selection {
   return { labels: selector?.matchLabels ?? none, targets: targetRef ? [targetRef, ...targetRefs] : targetRefs };
 }
 
-/** All of them. Where the root namespace reaches is Istio's rule for each kind. */
+/** All rows. The reach of the root namespace is Istio's rule for each kind. */
 const SELECTING: { readonly [K in SelectingKind]: SelectingRow<K> } = {
   AuthorizationPolicy: { root: "any", selection: ofPolicy },
   PeerAuthentication: { root: "all", selection: ofPolicy },
@@ -76,7 +76,7 @@ const SELECTING: { readonly [K in SelectingKind]: SelectingRow<K> } = {
   WasmPlugin: { root: "any", selection: ofPolicy },
 };
 
-/** Kinds whose objects choose workloads. */
+/** All kinds with chosen workloads. */
 export const SELECTING_KINDS: readonly SelectingKind[] = Object.keys(SELECTING) as SelectingKind[];
 
 /** Whether objects of a kind choose workloads. */

@@ -1,5 +1,5 @@
 /**
- * The access logs that a workload writes, merged from its Telemetries.
+ * The access logs of a workload, merged from Telemetries.
  *
  *     mesh's default providers ─> root namespace ─> namespace ─> workload
  *                                   the nearest that names providers decides which ones there are,
@@ -10,16 +10,16 @@
 import type { TelemetryAccessLogging, TelemetryMode } from "../../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 
-/** The side of a request on which a proxy stands: it sends it, or it is there for the one that gets it. */
+/** The side of a request on which a proxy stands: the sender's side, or the receiver's. */
 export type TelemetrySide = "client" | "server";
 
-/** One provider of access logs, as the Telemetries of a workload use it. */
+/** A provider of access logs, as the Telemetries of a workload use it. */
 export interface AccessLogUse {
-  /** Name of the provider, as it was written. */
+  /** Name of the provider, as written. */
   readonly provider: string;
-  /** Nothing is sent to it. */
+  /** Nothing is sent to the provider. */
   readonly disabled?: true;
-  /** CEL expression: only what it is true for is logged. Absent: everything. */
+  /** CEL expression for logged requests. Absent: all requests. */
   readonly filter?: string;
 }
 
@@ -29,7 +29,7 @@ export type AccessLogging = readonly AccessLogUse[] | undefined;
 /**
  * Merges the entries of Telemetries.
  *
- * @param levels The entries of each Telemetry, the widest first; one without entries is left out.
+ * @param levels The entries of each Telemetry, the widest first. Telemetries without entries are left out.
  */
 export function mergedAccessLogging(
   levels: readonly (readonly TelemetryAccessLogging[])[],
@@ -55,7 +55,7 @@ export function mergedAccessLogging(
       uses.set(provider, used(provider, entry, filter ?? filters.get(provider)));
     }
   }
-  // Logs are turned off where no provider is named anywhere: those that the mesh's own fields ask for.
+  // Without any named provider, turned-off logs are the logs of the mesh's own fields.
   if (uses.size === 0) return disabledAlone ? [] : undefined;
   return [...uses.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
 }
@@ -65,7 +65,7 @@ function used(provider: string, { disabled }: TelemetryAccessLogging, filter: st
   return filter ? { provider, filter } : { provider };
 }
 
-/** The providers that the nearest level names which names any; without one the mesh's defaults. */
+/** The providers of the nearest level with providers, else the mesh's defaults. */
 function decidingProviders(
   levels: readonly (readonly TelemetryAccessLogging[])[],
   defaults: readonly string[],
@@ -75,7 +75,7 @@ function decidingProviders(
   return named.findLast((names) => names.length > 0) ?? defaults;
 }
 
-/** The filter of each provider: that of the last entry which names it. */
+/** The filter of each provider, from the last entry of the provider. */
 function writtenFilters(
   levels: readonly (readonly TelemetryAccessLogging[])[],
   side: TelemetrySide,

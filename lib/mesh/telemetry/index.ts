@@ -1,7 +1,7 @@
 /**
- * Telemetry objects, and the settings that they make together for a workload: of its mesh, of its namespace, and of its
- * labels or its gateway. Namespaces have one; of several the oldest holds. Of those that choose a workload all hold,
- * and where they set the same field the youngest decides.
+ * Telemetry objects, and the merged settings of a workload: of the mesh, the namespace, and the labels or the gateway.
+ * A namespace has a single Telemetry: of several the oldest holds. All Telemetries for chosen workloads hold, and the
+ * youngest decides about a field.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { MergedSelection } from "../selection/merged.ts";
 import type { PolicyWorkload } from "../selection/remembered.ts";
-import { SharedValues } from "../selection/shared_values.ts";
+import { SharedValues } from "../../incremental/weak_table.ts";
 import { mergedMetrics, type MetricsUse, type MetricsUses } from "./metrics.ts";
 import { type AccessLogging, mergedAccessLogging, type TelemetrySide } from "./access_logging.ts";
 import { mergedTracing, type Tracing, type TracingUse } from "./tracing.ts";
 
 type Telemetry = ConfigObject<"Telemetry">;
 
-/** The merged Telemetries of a proxy. Parts of equal content are one object, even those of other Telemetries. */
+/** The merged Telemetries of a proxy. Parts of equal content are the same object, even from other Telemetries. */
 export interface EffectiveTelemetry {
   readonly accessLogging: { readonly [S in TelemetrySide]: AccessLogging };
   readonly tracing: { readonly [S in TelemetrySide]: Tracing };
@@ -30,7 +30,7 @@ export interface EffectiveTelemetry {
 export class TelemetryIndex {
   readonly #merged: MergedSelection<"Telemetry", EffectiveTelemetry>;
   readonly #measuredByDefault: boolean;
-  /** Telemetries that say something of metrics. */
+  /** The number of Telemetries with metrics. */
   #ofMetrics = 0;
 
   constructor(mesh: MeshConfig) {
@@ -44,9 +44,10 @@ export class TelemetryIndex {
   }
 
   /**
-   * Replaces some objects by others (no object of the same key may stay).
+   * Replaces objects by others.
    *
-   * @returns The namespaces of workloads whose telemetry may be another one; `*`: all.
+   * @param removed No object of the same key may stay.
+   * @returns The namespaces of workloads with possibly changed telemetry. `*`: all.
    */
   update(removed: readonly Telemetry[], added: readonly Telemetry[]): Set<string> {
     const before = this.measures;

@@ -1,6 +1,6 @@
 /**
- * The metrics that a workload's proxy makes, merged from its Telemetries. The last entry that names providers decides
- * which providers there are; the changes of the entries are laid over each other, metric by metric and tag by tag.
+ * The metrics of a workload's proxy, merged from Telemetries. The last entry with providers decides about the
+ * providers. The changes of the entries are laid over each other, metric by metric and tag by tag.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { MetricSelector, MetricsOverride, TelemetryMetrics } from "../../co
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { isFor, type TelemetrySide } from "./access_logging.ts";
 
-/** The differences of one metric from its standard form. */
+/** The differences of a metric from the standard form. */
 export interface MetricChange {
   readonly disabled?: boolean;
   /** Expressions by tag; null: the tag is removed. */
@@ -17,16 +17,16 @@ export interface MetricChange {
 
 /** A provider of metrics, as the Telemetries of a workload use it. */
 export interface MetricsUse {
-  /** Name of the provider, as it was written. */
+  /** Name of the provider, as written. */
   readonly provider: string;
-  /** By metric: `REQUEST_COUNT`, or the name that the user wrote. */
+  /** By metric: `REQUEST_COUNT`, or the name from the user. */
   readonly changes: Readonly<Record<string, MetricChange>>;
 }
 
-/** Sorted by provider; those whose metrics are all turned off are left out. Empty: nothing is measured. */
+/** Sorted by provider. Providers without a metric are left out. Empty: nothing is measured. */
 export type MetricsUses = readonly MetricsUse[];
 
-/** The standard metrics, as Telemetries name them. */
+/** The standard metrics, as named in Telemetries. */
 export const STANDARD_METRICS = [
   ...["REQUEST_COUNT", "REQUEST_DURATION", "REQUEST_SIZE", "RESPONSE_SIZE", "TCP_OPENED_CONNECTIONS"],
   ...["TCP_CLOSED_CONNECTIONS", "TCP_SENT_BYTES", "TCP_RECEIVED_BYTES", "GRPC_REQUEST_MESSAGES"],
@@ -64,7 +64,7 @@ export function mergedMetrics(
 
 class ProviderChanges {
   readonly changes: Record<string, MetricChange> = {};
-  /** All metrics are turned off, and nothing later says something of one. */
+  /** All metrics are turned off, and no later entry is about a metric. */
   disabled = false;
 
   lay({ match, disabled, tagOverrides = {} }: MetricsOverride): void {
@@ -85,7 +85,7 @@ class ProviderChanges {
   }
 }
 
-/** The metrics that an override is for; undefined: all of them. */
+/** The metrics of an override. Undefined: all metrics. */
 function metricsOf({ metric, customMetric }: Partial<MetricSelector> = {}): readonly string[] | undefined {
   if (customMetric !== undefined) return [customMetric];
   return metric === undefined || metric === "ALL_METRICS" ? undefined : [metric];

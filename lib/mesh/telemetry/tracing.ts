@@ -1,6 +1,6 @@
 /**
- * The tracing of a workload, merged from its Telemetries. Fields merge one by one, the nearest decides; custom tags are
- * one field.
+ * The tracing of a workload, merged from Telemetries. Fields are merged separately, and the nearest decides; custom
+ * tags are a single field.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import type { TelemetryTracing, TracingCustomTag } from "../../config/kinds/tele
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { isFor, type TelemetrySide } from "./access_logging.ts";
 
-/** How requests of one side are traced. */
+/** How requests of a side are traced. */
 export interface TracingUse {
-  /** Name of the provider, as it was written. Absent: there is none, so nothing is traced. */
+  /** Name of the provider, as written. Absent: nothing is traced. */
   readonly provider?: string;
   /** No spans are reported. */
   readonly disabled: boolean;
   /** Percent of requests, 0..100; absent: the proxy's own settings decide. */
   readonly sampling?: number;
-  /** Absent: those of the proxy's own settings. */
+  /** Absent: the tags of the proxy's own settings. */
   readonly customTags?: Readonly<Record<string, TracingCustomTag>>;
   readonly useRequestId: boolean;
   /** Tags of the mesh are added. */

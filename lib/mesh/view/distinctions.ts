@@ -1,34 +1,34 @@
 /**
- * The distinctions of namespaces: things that one sees and others do not, or see otherwise.
+ * The distinctions of namespaces: things with another look from a namespace.
  *
- * Most of a mesh is exported to everybody. Two namespaces see the same when the same things distinguish them, of which
- * there are few, so the whole of what they see need not be compared.
+ * Most of a mesh is exported to everybody. Two namespaces have the same view if the same things distinguish them. Few
+ * things distinguish namespaces, so whole views need not be compared.
  *
  * @module
  */
 
-/** One thing that a namespace sees otherwise than one that nothing names. */
+/** A thing with another look from a namespace than from an unnamed namespace. */
 export interface Distinction {
   readonly kind: "services" | "virtualServices" | "destinationRules";
-  /** Hosts (some may be wildcards) about which queries may have other answers. */
+  /** Hosts, possibly wildcards, about which queries may have other answers. */
   readonly hosts: readonly string[];
-  /** How the namespace sees it; equal for all that see it in the same way. */
+  /** The look of the thing. Equal for namespaces with the same look. */
   readonly how: string;
 }
 
 /** The distinctions of all namespaces, kept up to date thing by thing. */
 export class Distinctions {
   readonly #byNamespace = new Map<string, Map<string, Distinction>>();
-  /** Namespaces that a thing distinguishes. */
+  /** Namespaces distinguished by a thing. */
   readonly #byThing = new Map<string, readonly string[]>();
   readonly #texts = new Map<string, string>();
   #changed = new Set<string>();
 
   /**
-   * Replaces the distinctions that come of a thing.
+   * Replaces the distinctions of a thing.
    *
-   * @param thing Its identity.
-   * @param namespaces Distinctions by namespace; empty: it distinguishes none, or is gone.
+   * @param thing Identity of the thing.
+   * @param namespaces Distinctions by namespace. Empty: the thing distinguishes no namespace, or is gone.
    */
   set(thing: string, namespaces: ReadonlyMap<string, Distinction>): void {
     const before = this.#byThing.get(thing);
@@ -51,7 +51,7 @@ export class Distinctions {
     if (own.size === 0) this.#byNamespace.delete(namespace);
   }
 
-  /** A text that is equal for namespaces that the same things distinguish in the same way; empty: nothing does. */
+  /** A text, equal for namespaces with equal distinctions. Empty: no distinction. */
   of(namespace: string): string {
     const own = this.#byNamespace.get(namespace);
     if (!own) return "";
@@ -63,7 +63,7 @@ export class Distinctions {
     return text;
   }
 
-  /** The things that two namespaces see differently. */
+  /** The differences between two namespaces. */
   between(a: string, b: string): Distinction[] {
     const ofA = this.#byNamespace.get(a) ?? new Map<string, Distinction>();
     const ofB = this.#byNamespace.get(b) ?? new Map<string, Distinction>();
@@ -73,7 +73,7 @@ export class Distinctions {
     return found;
   }
 
-  /** The namespaces whose distinctions changed since the last call. */
+  /** The namespaces with changed distinctions since the last call. */
   takeChanged(): ReadonlySet<string> {
     const changed = this.#changed;
     this.#changed = new Set();

@@ -1,12 +1,15 @@
 /**
- * Namespaces that see the same, as one view.
+ * Views, each for all namespaces that see the same.
  *
  * @module
  */
 
-/** A view that some namespaces share. */
+/** A view of namespaces. */
 export interface SharedView {
-  /** One of them; another one when it comes to see something else. Empty: no namespace has this view any more. */
+  /**
+   * A namespace with this view. Another namespace takes over after a change. Empty: no namespace has this view any
+   * more.
+   */
   readonly representative: string;
 }
 
@@ -33,27 +36,26 @@ class NamespaceGroup implements SharedView {
   }
 }
 
-/** The views of all namespaces that were asked about. */
+/** The views of namespaces. */
 export class NamespaceViews {
   readonly #keyOf: (namespace: string) => string;
   readonly #byKey = new Map<string, NamespaceGroup>();
   readonly #byNamespace = new Map<string, NamespaceGroup>();
 
-  /** @param keyOf Equal for namespaces that see the same. */
+  /** @param keyOf Equal for namespaces with the same view. */
   constructor(keyOf: (namespace: string) => string) {
     this.#keyOf = keyOf;
   }
 
-  /** The view of a namespace: the same object for all that see the same. */
+  /** The view of a namespace: the same object for all namespaces with the view. */
   of(namespace: string): SharedView {
     return this.#byNamespace.get(namespace) ?? this.#join(namespace, this.#keyOf(namespace), undefined);
   }
 
   /**
-   * Takes in that some namespaces may see something else. A view stays the same object for those that still see the
-   * same as each other.
+   * Takes in possible changes of namespaces' views. A view stays the same object for namespaces that still agree.
    *
-   * @returns The namespaces that have another view now.
+   * @returns The namespaces with another view.
    */
   update(changed: Iterable<string>): Set<string> {
     const before = new Map<string, NamespaceGroup>();
@@ -72,7 +74,7 @@ export class NamespaceViews {
     return moved;
   }
 
-  /** @param vacant A view without members: it becomes that of the key where there is none yet. */
+  /** @param vacant A view without namespaces, used for the key if the key has no view. */
   #join(namespace: string, key: string, vacant: NamespaceGroup | undefined): NamespaceGroup {
     let view = this.#byKey.get(key);
     if (!view) {
@@ -85,7 +87,7 @@ export class NamespaceViews {
     return view;
   }
 
-  /** Forgets all namespaces but these; to be called regularly. */
+  /** Forgets all other namespaces. Call it regularly. */
   keep(namespaces: ReadonlySet<string>): void {
     for (const [namespace, view] of this.#byNamespace) {
       if (namespaces.has(namespace)) continue;

@@ -8,26 +8,27 @@
  *
  * @module
  */
-import type { AffectedKeys, Mesh, MeshChange } from "../../mesh/mesh.ts";
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
+import type { IsChanged } from "../../incremental/properties.ts";
+import { type AffectedKeys, WORKLOAD_KEY } from "../../mesh/affected.ts";
+import type { Mesh, MeshChange } from "../../mesh/mesh.ts";
 import { Scope } from "../../mesh/scope.ts";
 import type { SelectableWorkload } from "../../mesh/selection/index.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
-import { Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
+import { Caches, type CacheSwitches } from "./cache/caches.ts";
 import { fillForHosts } from "./cache/translation_cache.ts";
-import { concernedByKind, concernedByPolicies, isIn } from "./concerned.ts";
 import { type ListenerConflict, listenerFinding } from "../listener/conflict.ts";
 import { meshFindings } from "../message/mesh_findings.ts";
 import type { Finding } from "../../finding/finding.ts";
-import { gatheredNotes } from "./gathered_notes.ts";
 import { distinctFindings } from "../message/finding.ts";
-import { findingsAmong, outcomesAmong, type TranslationNote } from "../message/notes.ts";
+import { findingsAmong, outcomesAmong, presentNotes, type TranslationNote } from "../message/notes.ts";
+import { rejectionFindings } from "../patches/rejected.ts";
 import type { PatchOutcome } from "../../patches/types.ts";
 import { NameTables } from "./name_table/tables.ts";
 import { PatchSelection } from "../reader/patch_selection.ts";
-import { StatesByAddress } from "./per_proxy/by_address.ts";
 import { isStandIn, readingAgain } from "../proxy/stand_in.ts";
-import { ProxyState } from "./per_proxy/proxy_state.ts";
+import { ProxyState, StatesByAddress } from "./per_proxy/proxy_state.ts";
 import { completed, type WorkloadFacts } from "../proxy/completed.ts";
 import type { Proxy } from "../proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
@@ -36,7 +37,7 @@ import type { ProxyClass } from "./proxy_class/proxy_class.ts";
 import { BUILD, type BuildFailed } from "./results/row.ts";
 import { type ResultRows, RESULTS } from "./results/table.ts";
 import { profileOf, PROXY_TYPES, type ProxyType } from "../reader/proxy_profile.ts";
-import { TOKEN_POLICY } from "../reader/recording_reader.ts";
+import type { ProxyProperties } from "../reader/proxy_properties.ts";
 import { ScopeReader } from "../reader/scope_reader.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 
@@ -46,16 +47,16 @@ export interface TranslatorOptions {
   readonly settings: TranslateSettings;
   readonly table: ResourceTable;
   readonly caches: CacheSwitches;
-  /** The kinds of results. Default: those of the product. */
+  /** The kinds of results. Default: the kinds of the product. */
   readonly results?: ResultRows;
   readonly failed: BuildFailed;
   /** The services at a proxy's addresses, the oldest first. */
   readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
-  /** What registries know of a proxy's workload. Default: nothing. */
+  /** The registries' facts about a proxy's workload. Default: no facts. */
   readonly knownOf?: (proxy: Proxy) => WorkloadFacts | undefined;
 }
 
-/** Hosts from which on the first proxy is prepared in steps: fewer take some 100 ms at once. */
+/** The fewest hosts for a preparation in steps. With fewer hosts the first proxy takes at most some 100 ms. */
 const PREPARED_FROM = 300;
 
 /** Keeps every connected proxy's resources up to date. */
@@ -68,7 +69,7 @@ export class Translator {
   readonly #patches: PatchSelection;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new StatesByAddress();
-  /** Types of proxies whose results are built, or being built, before the first one is added; likewise the DNS table. */
+  /** Types of proxies with prepared results, before the first proxy of the type joins; likewise the DNS table. */
   readonly #prepared = new Set<ProxyType | "names">();
 
   constructor(options: TranslatorOptions) {
@@ -80,63 +81,72 @@ export class Translator {
     this.#names = new NameTables(this.caches, ({ proxy }) => this.#sourceFor(proxy));
   }
 
-  /** Number of classes that are kept, and of proxies in them. */
+  /** Number of kept classes, and of proxies. */
   get counts(): { readonly classes: number; readonly proxies: number } {
     let classes = 0;
     for (const { size } of this.#classes.values()) classes += size;
     return { classes, proxies: [...this.proxies()].length };
   }
 
-  /** Ports of hosts that lost a conflict, and to which; each once, however many proxies have it. */
+  /** Ports of hosts with a lost conflict, and the winner. Each conflict comes once, for any number of proxies. */
   conflicts(): ListenerConflict[] {
     return distinctConflicts([...this.#classes.values()].flatMap((classes) => [...classes.groups("listeners")]));
   }
 
-  /** Settings that are not in force as written, each once. Costs the findings, and a look at each group and proxy. */
+  /**
+   * Settings without effect as written, each once. The cost is the number of findings, and a look at each group and
+   * proxy.
+   */
   warnings(): Finding[] {
     const conflicts = this.conflicts().map(listenerFinding);
     return distinctFindings([...meshFindings(this.mesh), ...conflicts, ...findingsAmong(this.#notes())]);
   }
 
-  /** Outcomes of the patches of ProxyFilters at each place where they matched. Costs as much as the warnings. */
+  /** Outcomes of the patches of ProxyFilters at each matching place. Costs as much as the warnings. */
   patchOutcomes(): Iterable<PatchOutcome> {
     return outcomesAmong(this.#notes());
   }
 
   #notes(): Iterable<TranslationNote> {
-    const { mesh, caches } = this;
-    return gatheredNotes({ mesh, caches, classes: this.#classes.values(), states: this.#proxies });
+    return presentNotes(this.#allNotes(), this.mesh.proxyFilters);
+  }
+
+  *#allNotes(): Iterable<TranslationNote> {
+    yield* this.caches.notes();
+    for (const classes of this.#classes.values()) yield* classes.notes();
+    for (const { perProxy } of this.#proxies) yield* perProxy?.notes() ?? [];
+    yield* rejectionFindings(this.#proxies);
   }
 
   *proxies(): Iterable<ProxyState> {
     for (const state of this.#proxies) if (!isStandIn(state.proxy)) yield state;
   }
 
-  /** The properties that objects select workloads by, for each connected proxy. */
+  /** The selectable properties of each connected proxy's workload. */
   *workloads(): Iterable<SelectableWorkload> {
     for (const { proxy: { namespace, properties } } of this.proxies()) yield { namespace, labels: properties.labels };
   }
 
-  /** The DNS table of a proxy's agent: one set with one resource, the same object while it does not change. */
+  /** The DNS table of a proxy's agent: a set with just the table, the same object until an entry changes. */
   nameTable(state: ProxyState): ResourceSet {
     return this.#names.of(state).set;
   }
 
-  /** Whether entries of a table that a proxy's agent has asked for could not be made. */
+  /** Whether a builder threw for entries of a proxy's table. */
   lacksNames(state: ProxyState): boolean {
     return this.#names.isFailing(state);
   }
 
-  /** Number of DNS tables that are kept. */
+  /** Number of kept DNS tables. */
   get nameTables(): number {
     return this.#names.size;
   }
 
   /**
-   * The steps that take over all proxies of another translator. Until the last one those keep their results, and belong
-   * to the other one; then all move at once.
+   * The steps that take over all proxies of another translator. Until the last step the proxies keep their results and
+   * belong to the other translator; then all proxies move at once.
    *
-   * @param read Reads a proxy's properties again (some have their default in the mesh configuration).
+   * @param read Reads a proxy's properties again. Some properties have a default in the mesh configuration.
    */
   *adopt(other: Translator, read: (proxy: Proxy) => Proxy): Generator<void, void> {
     const readAgain = readingAgain(read);
@@ -168,9 +178,9 @@ export class Translator {
   }
 
   /**
-   * The steps that build the results that the first proxy of a type shares with all that follow, so that adding it
-   * takes long no more; likewise the names of the first proxy whose agent asks for them. Undefined: another proxy has
-   * it, these steps were begun before, or there is little to build.
+   * The steps that build the shared results of a type's first proxy, so that the proxy joins quickly; likewise the
+   * names for the first agent with a question. Undefined: there is such a proxy, the steps were begun earlier, or there
+   * is little to build.
    */
   prepare(proxy: Proxy): Generator<void, void> | undefined {
     const { type } = proxy.properties;
@@ -187,13 +197,13 @@ export class Translator {
     return fillForHosts(caches, source, hosts);
   }
 
-  /** The steps that build the results of a proxy that stands in for another, so that joining it takes long no more. */
+  /** The steps that build the results of a stand-in proxy, so that the stand-in joins quickly. */
   prepareStandIn(proxy: Proxy): Generator<void, void> {
     const source = this.#sourceFor(proxy);
     return fillForHosts(this.caches.filledFor(profileOf(proxy.properties.type)), source, [...source.hosts()]);
   }
 
-  /** Adds a proxy; its resources are there when this returns. */
+  /** Adds a proxy, with all resources. */
   join(proxy: Proxy): ProxyState {
     const whole = this.#completed(proxy);
     const state = new ProxyState(whole, this.#classFor(whole));
@@ -211,7 +221,7 @@ export class Translator {
     this.#byAddress.add(state);
   }
 
-  /** Removes a proxy. Its class stays until the next sweep, in case it returns. */
+  /** Removes a proxy. The class stays until the next sweep, in case the proxy returns. */
   leave(state: ProxyState): void {
     this.#proxies.delete(state);
     this.#names.leave(state);
@@ -221,26 +231,48 @@ export class Translator {
   /** Applies a change; afterwards every set matches the mesh. */
   apply(change: MeshChange, addresses: ReadonlySet<string> = new Set()): AffectedKeys {
     const affected = this.mesh.apply(change);
+    const { things, workloads } = affected;
     const stale = this.caches.invalidate(affected);
-    if (affected.patches.size > 0) this.#patches.renew();
+    if (workloads.hasAny(WORKLOAD_KEY.patches)) this.#patches.renew();
+    const moves = workloads.hasAny(WORKLOAD_KEY.scope);
+    const isChanged = workloads.empty ? undefined : changedIn(workloads);
+    const concerned = this.#dropChanged(workloads, isChanged);
     for (const classes of this.#classes.values()) {
-      if (affected.gateways) classes.forget("gateways");
-      if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
-      if (affected.gateways || concernedByKind(affected).size > 0) classes.forgetChanged();
-      // Scopes that are gone are not kept up to date.
-      if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
+      // Vanished scopes are not kept up to date.
+      if (moves) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
+      if (moves || classes.asksMore) concerned.add(classes);
     }
-    const moves = affected.scopes.size > 0;
-    this.#names.update(stale, moves ? (view) => !(view instanceof Scope && this.mesh.hasScope(view)) : undefined);
+    this.#names.update(
+      stale,
+      moves ? (view) => !(view instanceof Scope && this.mesh.hasScope(view)) : undefined,
+      this.#names.dependsOn((kind) => workloads.hasAny(kind)) ? isChanged : undefined,
+    );
     this.#completeAt(addresses);
-    const moved = this.#reclassify(affected);
-    for (const state of this.#stale(affected, stale, addresses)) moved.add(state);
+    const moved = this.#reclassify(concerned, isChanged);
+    for (const state of this.#byAddress.at(addresses)) moved.add(state);
+    for (const state of this.#proxies) if (state.isStale(things, isChanged)) moved.add(state);
     for (const state of moved) this.#refresh(state);
     return affected;
   }
 
-  /** Drops classes and results that no proxy uses; to be called regularly. */
+  /**
+   * Drops groups whose source has other answers after a change of facts about workloads.
+   *
+   * @returns The classes with queries about the changed facts.
+   */
+  #dropChanged(workloads: InvalidatedKeys, isChanged: IsChanged<ProxyProperties> | undefined): Set<ProxyClasses> {
+    const asking = new Set<ProxyClasses>();
+    if (isChanged === undefined) return asking;
+    for (const classes of this.#classes.values()) {
+      if (!classes.dependsOn((kind) => workloads.hasAny(kind))) continue;
+      asking.add(classes);
+      classes.dropChanged(isChanged);
+    }
+    return asking;
+  }
+
+  /** Drops unused classes and results. Call it regularly. */
   sweep(): void {
     this.#prepared.clear();
     const used = new Set<ProxyClass>();
@@ -254,14 +286,14 @@ export class Translator {
   *#resultsInUse() {
     for (const classes of this.#classes.values()) yield* classes.results();
     yield* this.#names.results();
-    for (const { perProxy } of this.#proxies) yield* perProxy?.results() ?? [];
+    for (const { perProxy } of this.#proxies) yield* perProxy?.results ?? [];
   }
 
   #completed(proxy: Proxy): Proxy {
     return completed(proxy, this.#options.knownOf?.(proxy));
   }
 
-  /** Registries know other things of what is at these addresses. */
+  /** Takes in other facts of registries about the workloads at addresses. */
   #completeAt(addresses: ReadonlySet<string>): void {
     for (const state of this.#byAddress.at(addresses)) {
       const { proxy } = state;
@@ -277,47 +309,41 @@ export class Translator {
     return new ScopeReader(this.#patches, this.mesh.scope(namespace, labels), properties, this.#options.settings);
   }
 
-  /** @param before The class that the proxy leaves. */
+  /** @param before The former class of the proxy. */
   #classFor(proxy: Proxy, before?: ProxyClass): ProxyClass {
     return this.#classes.get(proxy.properties.type)!.find(this.#sourceFor(proxy), before);
   }
 
-  /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify(affected: AffectedKeys): Set<ProxyState> {
-    const { scopes, gateways, tokenPolicies } = affected;
+  /**
+   * Finds other classes for proxies with other answers.
+   *
+   * @returns The proxies with another scope.
+   */
+  #reclassify(concerned: ReadonlySet<ProxyClasses>, isChanged: IsChanged<ProxyProperties> | undefined) {
     const moved = new Set<ProxyState>();
-    const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    const concerned = concernedByKind(affected);
-    const changed = scopes.size > 0 || gateways || tokenPolicies.size > 0 || concerned.size > 0;
-    if (!changed && !asksMore) return moved;
-    for (const state of this.#proxies) {
+    for (const state of concerned.size > 0 ? this.#proxies : []) {
       const { proxy, proxyClass } = state;
-      const source = this.#sourceFor(proxy);
       const classes = this.#classes.get(proxyClass.type)!;
+      if (!concerned.has(classes)) continue;
+      const source = this.#sourceFor(proxy);
       if (source.scope !== proxyClass.scope) moved.add(state);
-      else if (!isIn(concerned, proxy) && classes.holds(proxyClass, source)) continue;
+      else if (classes.holds(proxyClass, source, isChanged)) continue;
       state.proxyClass = classes.find(source, proxyClass);
     }
     return moved;
-  }
-
-  /** Proxies whose per-proxy resources a change affects. */
-  #stale(affected: AffectedKeys, { keys }: StaleResults, addresses: ReadonlySet<string>): Set<ProxyState> {
-    const states = this.#byAddress.at(addresses);
-    const policies = concernedByPolicies(affected);
-    for (const state of this.#proxies) {
-      if (isIn(policies, state.proxy)) states.add(state);
-      else if (state.isStale(keys, affected.services)) states.add(state);
-    }
-    return states;
   }
 
   #refresh(state: ProxyState): void {
     try {
       state.setServices(this.#sourceFor(state.proxy), this.#options.targetsOf(state.proxy), this.caches);
     } catch (error) {
-      // Its per-proxy resources stay as they were; the others go on.
+      // The per-proxy resources stay unchanged; other proxies go on.
       this.#options.failed(BUILD.inbound, state.proxy.nodeId, error);
     }
   }
+}
+
+/** The changed facts about workloads, by kind and namespace. */
+function changedIn(workloads: InvalidatedKeys): IsChanged<ProxyProperties> {
+  return (kind, { namespace }) => workloads.has(kind, namespace);
 }

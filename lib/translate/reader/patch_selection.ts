@@ -1,12 +1,11 @@
 /**
- * The patches of each proxy by the part of its configuration that they are for, so that a patch of listeners leaves
- * clusters and routes alone.
+ * The patches of each proxy, by part of the configuration. A patch of listeners leaves clusters and routes alone.
  *
  * @module
  */
 import type { Mesh } from "../../mesh/mesh.ts";
 import { RememberedPolicies } from "../../mesh/selection/remembered.ts";
-import { SharedLists } from "../../mesh/selection/shared_lists.ts";
+import { SharedLists } from "../../incremental/weak_table.ts";
 import { compileFilter } from "../../patches/compile.ts";
 import { patchesFor } from "../../patches/for_proxy.ts";
 import { isOfListeners } from "../../patches/listener.ts";
@@ -46,13 +45,13 @@ export class PatchSelection {
     this.mesh = mesh;
   }
 
-  /** To be called when ProxyFilters changed. They are compiled now, so that no proxy waits for that. */
+  /** Call it after a change of ProxyFilters. The patches are compiled now, so that no proxy waits. */
   renew(): void {
     this.#remembered.forget();
     for (const filter of this.mesh.proxyFilters) compileFilter(filter);
   }
 
-  /** The patches of a proxy with these properties. */
+  /** The patches of a proxy. */
   of(properties: ProxyProperties, part: PatchPart): PatchList {
     if (this.mesh.proxyFilters.size === 0) return NO_PATCHES;
     return this.#remembered.of(properties)[part];

@@ -1,40 +1,40 @@
 /**
- * Profiles of the kinds of proxies: one row each. Builders ask for an aspect of the row, never for the kind.
+ * Profiles of the kinds of proxies, a row for each kind. Builders ask for an aspect of the row, never for the kind.
  *
  * @module
  */
 
-/** Kinds of proxies that node ids name. */
+/** Kinds of proxies in node ids. */
 export type NodeType = "sidecar" | "router";
 
-/** Kinds of proxies that this server configures: those, and gRPC libraries (node metadata `GENERATOR: grpc`). */
+/** Kinds of configured proxies: the kinds in node ids, and gRPC libraries (node metadata `GENERATOR: grpc`). */
 export type ProxyType = NodeType | "proxyless";
 
-/** One row. */
+/** A row. */
 export interface ProxyProfile {
   /** In sentences for people. */
   readonly noun: string;
-  /** Sidecar objects narrow what it sees. False: it sees all that is exported to its namespace. */
+  /** Sidecar objects narrow the view of the proxy. False: the proxy sees everything exported to its namespace. */
   readonly sidecarsApply: boolean;
-  /** It has outbound listeners and their routes, by address and port, for the connections of its workload. */
+  /** Has outbound listeners and routes, by address and port, for connections of the workload. */
   readonly outbound: boolean;
-  /** It has inbound listeners and clusters, for the ports of its workload. */
+  /** Has inbound listeners and clusters, for the ports of the workload. */
   readonly inbound: boolean;
-  /** It has the listeners and routes of the Gateway objects that select it. */
+  /** Has the listeners and routes of the selecting Gateway objects. */
   readonly gateways: boolean;
-  /** It is a library in the workload, which asks for listeners by the names that the workload dials and serves. */
+  /** Is a library in the workload. The library asks for listeners by the names of dialled and served addresses. */
   readonly library: boolean;
-  /** Connections are captured, so it knows the address that was dialled. */
+  /** Connections are captured, so the proxy knows the dialled address. */
   readonly originalDestination: boolean;
   /**
-   * The protocol of a port that declares none is recognized by its first bytes; the workload gets the client's version.
+   * The first bytes tell the protocol of a port without a declared protocol. The workload gets the client's version.
    */
   readonly sniffs: boolean;
-  /** Certificates that destination rules name (`credentialName`) are for it, whichever workloads a rule selects. */
+  /** Gets the certificates of destination rules (`credentialName`), whichever workloads a rule selects. */
   readonly namedCredentials: boolean;
 }
 
-/** All of them. */
+/** All rows. */
 const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
   sidecar: {
     noun: "sidecar",
@@ -74,10 +74,10 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
 /** Every kind. */
 export const PROXY_TYPES: readonly ProxyType[] = Object.keys(PROFILES) as ProxyType[];
 
-/** Those that node ids may name. */
+/** Kinds in node ids. */
 export const NODE_TYPES: readonly NodeType[] = ["sidecar", "router"];
 
-/** Whether a node id may name that kind. */
+/** Whether a text is a kind in node ids. */
 export function isNodeType(type: string): type is NodeType {
   return (NODE_TYPES as readonly string[]).includes(type);
 }

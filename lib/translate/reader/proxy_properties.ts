@@ -1,5 +1,5 @@
 /**
- * The properties of a proxy that translation may read.
+ * The properties of a proxy for translation.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { GatewayTopology, ProxyHeaders, ProxySettings } from "../../config/
 import type { PatchedProxy } from "../../patches/for_proxy.ts";
 import type { ProxyType } from "./proxy_profile.ts";
 
-/** The settings of a proxy's tracer, which is in its bootstrap. */
+/** The settings of a proxy's tracer, from the bootstrap. */
 export type OwnTracing = Pick<ProxySettings, "tracing" | "zipkinAddress">;
 
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
 export type InterceptionMode = "REDIRECT" | "TPROXY" | "NONE";
 
-/** All that translation may read of a proxy, beside its own services and the content of its scope. */
+/** Everything that translation may read of a proxy, beside the proxy's own services and the content of the scope. */
 export interface ProxyProperties {
   readonly type: ProxyType;
   readonly namespace: string;
@@ -21,7 +21,7 @@ export interface ProxyProperties {
   readonly dnsDomain: string;
   readonly clusterId: string;
   readonly network: string;
-  /** Networks whose endpoints it asked to see (REQUESTED_NETWORK_VIEW), sorted, comma separated; empty: all. */
+  /** Networks whose endpoints the proxy asked for (REQUESTED_NETWORK_VIEW), sorted, comma separated. Empty: all. */
   readonly requestedNetworks: string;
   /** `region/zone/subzone`, or empty. */
   readonly locality: string;
@@ -36,11 +36,11 @@ export interface ProxyProperties {
   readonly idleTimeout: number;
   readonly dnsCapture: boolean;
   readonly dnsAutoAllocate: boolean;
-  /** Virtual hosts go to it one by one (VHDS over delta) instead of inside route configurations. */
+  /** The proxy gets virtual hosts as resources (VHDS over delta) instead of inside route configurations. */
   readonly vhds: boolean;
   /**
-   * Names of the extensions that its build has; undefined: all (it lists none). Asked about one by one, see
-   * `hasExtension`.
+   * Names of the extensions of the proxy's build. Undefined: all, because the proxy lists none. Asked about by name,
+   * see `hasExtension`.
    */
   readonly extensions: ReadonlySet<string> | undefined;
   readonly inboundExactBalance: boolean;
@@ -49,40 +49,54 @@ export interface ProxyProperties {
   readonly tlsClientCertChain: string;
   readonly tlsClientKey: string;
   readonly tlsClientRootCert: string;
-  /** The same of the workload's own side (TLS_SERVER_CERT_CHAIN and so on), for the ports that it serves. */
+  /** Likewise for the workload's own side (TLS_SERVER_CERT_CHAIN and so on), for the served ports. */
   readonly tlsServerCertChain: string;
   readonly tlsServerKey: string;
   readonly tlsServerRootCert: string;
-  /** An agent runs beside it (it has reported its `PROXY_CONFIG`): it serves the workload's certificate and files. */
+  /**
+   * An agent runs beside the proxy (`PROXY_CONFIG` was reported): the agent serves the workload's certificate and
+   * files.
+   */
   readonly agent: boolean;
-  /** An agent beside it fetches Wasm modules (`MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION`). */
+  /** An agent beside the proxy fetches Wasm modules (`MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION`). */
   readonly fetchesModules: boolean;
-  /** A variable of its process names its service for spans of OpenTelemetry. */
+  /** A variable of the proxy's process names the service in spans of OpenTelemetry. */
   readonly namedByVariable: boolean;
-  /** Its agent serves files on a socket of their own, because another server serves the workload's certificate. */
+  /** The agent serves files on a separate socket, because another server serves the workload's certificate. */
   readonly fileSocket: boolean;
-  /** A server of credentials (`sds://`) listens on its machine. */
+  /** A server of credentials (`sds://`) listens on the proxy's machine. */
   readonly credentialSocket: boolean;
   readonly isUnprivileged: boolean;
-  /** It takes HBONE connections where the server lets it, and its own configuration has internal listeners. */
+  /**
+   * The proxy takes HBONE connections if the server allows HBONE, and the proxy's own configuration has internal
+   * listeners.
+   */
   readonly enableHbone: boolean;
-  /** It makes no connections by HBONE. */
+  /** The proxy makes no connections by HBONE. */
   readonly disableHboneSend: boolean;
-  /** The cluster that its node names: its service's name in traces. */
+  /** The cluster of the proxy's node: the name of the service in traces. */
   readonly serviceCluster: string;
-  /** Tracing of its own settings, or of the mesh's; equal ones are the same object. */
+  /** Tracing of the proxy's own settings, or of the mesh. Equal values are the same object. */
   readonly tracing: OwnTracing | undefined;
-  /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
+  /**
+   * Headers of the proxy's own settings (node metadata `PROXY_CONFIG`), or of the mesh. Equal values are the same
+   * object.
+   */
   readonly proxyHeaders: ProxyHeaders | undefined;
-  /** The proxies in front of it, by its own settings (node metadata `PROXY_CONFIG`); absent: by those of the mesh. */
+  /**
+   * The proxies in front of this proxy, by its own settings (node metadata `PROXY_CONFIG`). Absent: by the settings of
+   * the mesh.
+   */
   readonly gatewayTopology?: GatewayTopology;
-  /** Further facts that patches may match, from the proxy's own introduction; undefined: it gets no patches. */
+  /**
+   * Further facts for the matches of patches, from the proxy's own introduction. Undefined: the proxy gets no patches.
+   */
   readonly patched: PatchedProxy | undefined;
-  /** Labels of the workload. Read through `Reader.derived` only: nearly every workload has its own. */
+  /** Labels of the workload. Use `Reader.derived` only: nearly every workload has different labels. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Properties that may be read whole; for the others the reader has a query. */
+/** Properties with a whole value for builders. For other properties the reader has a query. */
 export type PlainProperty = Exclude<
   keyof ProxyProperties,
   "labels" | "patched" | "proxyHeaders" | "tracing" | "gatewayTopology" | "extensions"

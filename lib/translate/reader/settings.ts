@@ -1,31 +1,31 @@
 /**
- * The settings of the process that translation reads.
+ * The settings of the process for translation.
  *
  * @module
  */
 import type { Protocol } from "../../registry/types.ts";
 
-/** The process-wide settings that translation reads, fixed at start (a setting is never read from the environment here). */
+/** The process-wide settings for translation, fixed at start. Nothing in translation reads the environment. */
 export interface TranslateSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
   readonly enableHttp10: boolean;
-  /** Gateways take requests over HTTP/3 where their service has a UDP port for it. */
+  /** Gateways take requests over HTTP/3 if the gateway's service has a UDP port. */
   readonly http3: boolean;
-  /** Percent of requests that are traced where nothing else says so. */
+  /** Percent of traced requests, unless another setting decides. */
   readonly traceSampling: number;
   readonly spawnUpstreamSpanForGateway: boolean;
-  /** Values of variables of the server's process, which headers of providers name; undefined: there is none. */
+  /** Values of variables of the server's process, for headers of providers. Undefined: no such variable. */
   readonly variable: (name: string) => string | undefined;
-  /** Proxies say to each other which workload they are, where metrics are measured. */
+  /** Proxies name their workload to each other, if metrics are measured. */
   readonly exchangePeers: boolean;
-  /** Databases whose protocol is understood on ports that declare it: Mongo, MySQL, Redis. */
+  /** Databases with an understood protocol, on ports with a declared protocol: Mongo, MySQL, Redis. */
   readonly databases: readonly Protocol[];
-  /** Sidecars whose metadata says so take HBONE connections. */
+  /** Sidecars take HBONE connections if their metadata asks for HBONE. */
   readonly listensHbone: boolean;
-  /** Proxies make connections by HBONE to endpoints that take them. */
+  /** Proxies make connections by HBONE to endpoints with HBONE. */
   readonly sendsHbone: boolean;
-  /** They do so where mutual TLS is possible as well. */
+  /** Proxies prefer HBONE over possible mutual TLS. */
   readonly prefersHbone: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
@@ -44,9 +44,9 @@ export interface TranslateSettings {
   readonly allowSidecarServiceInboundListenerMerge: boolean;
   readonly preferDestinationRuleTlsForExternal: boolean;
   readonly dualStack: boolean;
-  /** Names and virtual hosts of a service have its addresses of both families, beside what `dualStack` does. */
+  /** Names and virtual hosts of a service have the addresses of both families, beside the effect of `dualStack`. */
   readonly bothFamilies: boolean;
-  /** Services without an address have one of their own, which proxies that answer names may hand out. */
+  /** Services without an address have an own address, for proxies that answer names. */
   readonly assignsAddresses: boolean;
   readonly enableIpv4OutboundListenerForIpv6Clusters: boolean;
   readonly dnsCaresUdpMaxQueries: number;
@@ -58,13 +58,13 @@ export interface TranslateSettings {
   readonly scopeGatewayToNamespace: boolean;
   readonly enableHcmInternalNetworks: boolean;
   readonly labelCanonicalServicesForMeshExternal: boolean;
-  /** Certificates of any trust domain are accepted, if an authority of the mesh issued them. */
+  /** Certificates of any trust domain are accepted, if issued by an authority of the mesh. */
   readonly skipValidateTrustDomain: boolean;
   /**
-   * The program that fetches keys of token issuers by address: server, proxy, or (`hybrid`) proxy if the address is a
-   * service.
+   * The program that fetches keys of token issuers by address: server, proxy, or (`hybrid`) the proxy for addresses of
+   * services.
    */
   readonly tokenKeysFetchedBy: "server" | "hybrid" | "proxy";
-  /** TLS is limited to what that standard allows, over every other setting; empty: not limited. */
+  /** TLS is limited by the standard, over every other setting. Empty: not limited. */
   readonly compliancePolicy: "" | "fips-140-2";
 }

@@ -11,8 +11,8 @@ import { wrap } from "../../../pb/wellknown.ts";
 import { Authorization } from "../../authorization/authorization.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
 import type { Reader } from "../../reader/reader.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { inboundRouteConfiguration } from "../../route/configuration.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { type InboundChain, inboundFilterChains } from "./chain.ts";
@@ -53,10 +53,11 @@ export function passthrough(read: Reader): Passthrough {
 }
 
 /** A key for finding workloads with the same policies. */
-export function passthroughName(source: MeshAnswers): string {
-  const { properties } = source;
-  const policies = source.authorizationPoliciesOf(properties).map(({ key }) => key);
-  return [...source.peerTlsOf(properties).causes, ...source.tokenPolicyOf(properties).causes, ...policies].join();
+export function passthroughName({ mesh, properties }: ScopeReader): string {
+  const { authorizationPolicies, peerAuthentications, requestAuthentications } = mesh;
+  const policies = authorizationPolicies.of(properties).map(({ key }) => key);
+  const merged = [peerAuthentications.of(properties), requestAuthentications.of(properties)];
+  return [...merged.flatMap(({ causes }) => causes), ...policies].join();
 }
 
 /** Whether inbound connections are redirected to the proxy. */

@@ -1,19 +1,17 @@
 /**
- * The caches of build results, one for each kind of result, shared by all proxies.
+ * The caches of build results, one cache for each kind of result. All proxies share the caches.
  *
  * @module
  */
-import type { InvalidatedKeys } from "../../../incremental/keys.ts";
-import type { AffectedKeys } from "../../../mesh/mesh.ts";
+import type { AffectedKeys } from "../../../mesh/affected.ts";
 import type { ResourceSet, ResourceTable } from "../../../resource/set.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 import type { ProxyProfile } from "../../reader/proxy_profile.ts";
-import { invalidatedKeys } from "../../reader/mesh_queries.ts";
-import type { AnyResultRow, BuildFailed, ResultNames, ResultRow } from "../results/row.ts";
+import type { AnyResultRow, BuildFailed, ResultNaming, ResultRow } from "../results/row.ts";
 import type { ResultRows, Results } from "../results/table.ts";
 import { type TranslationCache, translationCache, type TranslationResult } from "./translation_cache.ts";
 
-/** Switches of the caches. Off: every class of proxies builds its own results. */
+/** Switches of the caches. Without caches every class of proxies builds its own results. */
 export interface CacheSwitches {
   /** `PILOT_ENABLE_XDS_CACHE`. */
   readonly all: boolean;
@@ -23,27 +21,19 @@ export interface CacheSwitches {
   readonly routes: boolean;
 }
 
-/** The results of a change that groups look at again. */
-export interface StaleResults {
-  /** Names of results, by kind. */
-  readonly names: ReadonlyMap<string, ReadonlySet<string>>;
-  /** All that changed, as read records name it. */
-  readonly keys: InvalidatedKeys;
-}
+/** Names of results to look up again after a change, by kind of result. */
+export type StaleResults = ReadonlyMap<string, ReadonlySet<string>>;
 
-/**
- * The use of the caches of results that classes of proxies share, for metrics and pages: counts since the caches were
- * made, and the present size.
- */
+/** The use of the shared caches, for metrics and pages: counts since the start of the caches, and the present size. */
 export interface CacheStats {
-  /** Look-ups that found a result, and that had to build one. */
+  /** Look-ups with a kept result, and look-ups with a build. */
   readonly hits: number;
   readonly misses: number;
-  /** Results that were removed because their inputs changed, and because too many of one name came. */
+  /** Results dropped after a change of their inputs, and results dropped because a name had too many. */
   readonly cleared: number;
   readonly crowdedOut: number;
   readonly size: number;
-  /** Things (services, rules) on which results depend. */
+  /** Dependencies of results, such as services and rules. */
   readonly dependencies: number;
 }
 
@@ -57,25 +47,27 @@ type AnyCache =
   & Pick<TranslationCache<unknown>, "isEmpty" | "size" | "dependencies" | "counts">
   & Pick<TranslationCache<unknown, unknown>, "invalidate" | "sweep" | "notes" | "values">;
 
-/** A kind of result, with its cache. */
+/** A kind of result and its cache. */
 export interface CachedKind {
   readonly kind: string;
   readonly row: AnyResultRow;
   readonly cache: AnyCache;
 }
 
-/** Names of results that whole classes of proxies share: the newest result of a name stays, as proxies come back. */
-const SHARED: ReadonlySet<ResultNames> = new Set(["host", "sole", "route"]);
+/**
+ * Kinds of names with results for whole classes of proxies. The newest result of a name stays, as proxies come back.
+ */
+const SHARED: ReadonlySet<ResultNaming> = new Set(["host", "sole", "route"]);
 
 export class Caches {
   /** The set without resources. */
   readonly empty: ResourceSet;
   /** The cache of each kind. */
   readonly of: CachesOf<Results>;
-  /** All of them, those of further rows too. */
+  /** All caches, with the caches of further rows. */
   readonly all: readonly CachedKind[];
 
-  /** @param failed Called when a builder threw: the kind of result, and its name. */
+  /** @param failed Called after an exception of a builder. */
   constructor(rows: ResultRows, table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
     const { empty } = table;
     this.empty = empty;
@@ -92,7 +84,7 @@ export class Caches {
     this.of = Object.fromEntries(this.all.map(({ kind, cache }) => [kind, cache])) as unknown as CachesOf<Results>;
   }
 
-  /** The caches that the join of a proxy fills, by host. */
+  /** The caches by host that a joining proxy fills. */
   filledFor(profile: ProxyProfile): readonly TranslationCache<unknown>[] {
     return this.all.flatMap(({ row, cache }) => {
       const isFilled = row.of === "host" && !row.onDemand && isFor(row, profile) && !hasCondition(row);
@@ -100,20 +92,18 @@ export class Caches {
     });
   }
 
-  /** Drops the results that a change makes stale. */
-  invalidate(affected: AffectedKeys): StaleResults {
-    const keys = invalidatedKeys(affected);
-    const appearing = new Set([...affected.services, ...affected.virtualServices]);
+  /** Drops the stale results of a change. */
+  invalidate({ things, hosts }: AffectedKeys): StaleResults {
     const names = new Map<string, ReadonlySet<string>>();
     for (const { kind, row, cache } of this.all) {
-      // Meshes of one network, or without libraries, lack results of some kinds, and pay for none.
-      const stale = cache.isEmpty ? NO_NAMES : cache.invalidate(keys);
-      names.set(kind, row.of === "host" ? joined(stale, appearing) : stale);
+      // Meshes without libraries, or with a single network, lack some kinds of results, and pay nothing for them.
+      const stale = cache.isEmpty ? NO_NAMES : cache.invalidate(things);
+      names.set(kind, row.of === "host" ? joined(stale, hosts) : stale);
     }
-    return { names, keys };
+    return names;
   }
 
-  /** Forgets results that are not in use, but for the last one of each host: proxies come back. */
+  /** Forgets unused results, but keeps the last result of each host: proxies come back. */
   sweep(inUse: Iterable<TranslationResult<unknown>>): void {
     const used = new Set<unknown>(inUse);
     for (const { row, cache } of this.all) {
@@ -136,7 +126,9 @@ export class Caches {
     return sums;
   }
 
-  /** The notes of builders, but for those per proxy, and those of results whose notes count while a proxy has them. */
+  /**
+   * The notes of builders, except notes about single workloads, and notes that count only while a proxy has the result.
+   */
   *notes(): Iterable<TranslationNote> {
     for (const { row, cache } of this.all) if (row.of !== "workload" && !row.notesInUse) yield* cache.notes();
   }

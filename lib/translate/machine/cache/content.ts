@@ -1,19 +1,19 @@
 /**
- * The encoded resources that the caches keep, for pages: by type, with their sizes.
+ * The encoded resources in the caches, by type and with sizes, for pages.
  *
  * @module
  */
 import type { Caches } from "./caches.ts";
 
-/** The resources of one type. */
+/** The resources of a type. */
 export interface CachedType {
-  /** Each once, however many variants of it are kept. */
+  /** Each name once, for all kept variants of the resource. */
   readonly names: Set<string>;
   /** Bytes of the messages of all variants. */
   bytes: number;
 }
 
-/** The steps that collect the kept resources, by type URL. They cost a look at each resource. */
+/** The steps that collect the kept resources, by type URL. The cost is a look at each resource. */
 export function* cachedTypes(caches: Caches): Generator<void, Map<string, CachedType>> {
   const types = new Map<string, CachedType>();
   for (const { row, cache } of caches.all) {

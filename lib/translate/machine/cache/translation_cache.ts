@@ -1,20 +1,20 @@
 /**
- * Results of builders that read the mesh and a proxy.
+ * Results of builders with a reader of the mesh and a proxy.
  *
  * @module
  */
 import { BuildCache, type BuildCacheOptions } from "../../../incremental/build_cache.ts";
 import type { BuildResult } from "../../../incremental/build_result.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { RecordingReader } from "../../reader/recording_reader.ts";
 import type { ResultBuilder } from "../results/row.ts";
 
-/** A result, with its read record and the warnings that it gave. */
-export type TranslationResult<T, I = unknown> = BuildResult<MeshAnswers, T, TranslationNote, I>;
+/** A result with its read record and warnings. */
+export type TranslationResult<T, I = unknown> = BuildResult<ScopeReader, T, TranslationNote, I>;
 
-/** Results of one builder by name, and by input where the name alone does not determine them. */
-export type TranslationCache<T, I = undefined> = BuildCache<MeshAnswers, T, TranslationNote, I>;
+/** Results of a builder by name, and by input if results of a name have several inputs. */
+export type TranslationCache<T, I = undefined> = BuildCache<ScopeReader, T, TranslationNote, I>;
 
 /** Makes a cache. */
 export function translationCache<T, I = undefined>(
@@ -28,13 +28,12 @@ export function translationCache<T, I = undefined>(
 }
 
 /**
- * Builds the results that groups of a source's view ask some caches for, host by host: a group that is made afterwards
- * finds it. Each `yield` is a place where others may go on; a result that a change makes stale meanwhile is dropped
- * like any other.
+ * Builds results host by host, before a group of the source's view asks the caches for them. At each `yield` other work
+ * may go on. A change meanwhile drops stale results as usual.
  */
 export function* fillForHosts(
   caches: readonly TranslationCache<unknown>[],
-  source: MeshAnswers,
+  source: ScopeReader,
   hosts: Iterable<string>,
 ): Generator<void, void> {
   for (const host of hosts) {

@@ -1,5 +1,5 @@
 /**
- * The DNS table that the agents of some proxies share, kept up to date host by host.
+ * A DNS table for the agents of several proxies, kept up to date host by host.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { type EncodedName, encodeNameTable } from "../../name_table/encode.ts";
 
-export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #table: ResultTable<MeshAnswers, readonly EncodedName[], TranslationNote>;
+export class SharedNameTable extends GroupBase<ScopeReader> implements ResultGroup<ScopeReader, StaleResults> {
+  readonly #table: ResultTable<ScopeReader, readonly EncodedName[], TranslationNote>;
   #set: ResourceSet;
-  /** Some entries differ from those of the set. */
+  /** Some entries differ from the set. */
   #changed: boolean;
 
-  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<SharedNameTable> | undefined) {
+  constructor(source: ScopeReader, caches: Caches, model: GroupModel<SharedNameTable> | undefined) {
     super(source);
     const like = model?.like;
     this.#table = new ResultTable(caches.of.names, like ? like.#table : undefined);
@@ -33,14 +33,16 @@ export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGro
     );
   }
 
-  /** The set with the table alone; the same object while the table is. Changes are put together when it is asked for. */
+  /**
+   * The set with just the table: the same object until an entry changes. Changed entries are put together on demand.
+   */
   get set(): ResourceSet {
     if (this.#changed) this.#set = this.#set.with([encodeNameTable(this.#names())]);
     this.#changed = false;
     return this.#set;
   }
 
-  /** Each name once. A name that a service has of its own is not one of another service's pods. */
+  /** Each name once. A service's own name comes before the name of another service's pod. */
   #names(): Iterable<EncodedName> {
     const names = new Map<string, EncodedName>();
     const services: EncodedName[] = [];
@@ -60,14 +62,14 @@ export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGro
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.names.get("names") ?? [], this.#begin());
+    this.#update(stale.get("names") ?? [], this.#begin());
   }
 
-  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
-    return this.look((host) => this.source.service(host) !== undefined, keeps);
+  #begin(keeps?: boolean): ResultLook<ScopeReader> {
+    return this.look((host) => this.source.scope.service(host) !== undefined, keeps);
   }
 
-  #update(hosts: Iterable<string>, look: ResultLook<MeshAnswers>): void {
+  #update(hosts: Iterable<string>, look: ResultLook<ScopeReader>): void {
     for (const { before = [], after = [] } of this.#table.update(hosts, look)) {
       if (!sameNames(before, after)) this.#changed = true;
     }

@@ -1,28 +1,30 @@
 /**
- * All DNS tables: one for the agents whose proxies have one view and answer alike the queries of its entries, made when
- * the first of them asks for it.
+ * All DNS tables. Agents share a table if their proxies have the same view and give the same answers to the entries'
+ * queries. The first agent that asks has the table made.
  *
  * @module
  */
 import { GroupPool } from "../../../incremental/groups.ts";
+import type { IsChanged } from "../../../incremental/properties.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ProxyProperties } from "../../reader/proxy_properties.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { SharedNameTable } from "./table.ts";
 
-/** The tables by proxy: a proxy whose agent asks for none costs nothing. */
+/** The tables by proxy. A proxy without a question for names costs nothing. */
 export class NameTables<P extends object> {
-  readonly #pool: GroupPool<MeshAnswers, StaleResults, SharedNameTable>;
+  readonly #pool: GroupPool<ScopeReader, StaleResults, SharedNameTable>;
   readonly #byProxy = new Map<P, SharedNameTable>();
-  readonly #sourceOf: (proxy: P) => MeshAnswers;
+  readonly #sourceOf: (proxy: P) => ScopeReader;
 
   /** @param sourceOf the present view of a proxy */
-  constructor(caches: Caches, sourceOf: (proxy: P) => MeshAnswers) {
+  constructor(caches: Caches, sourceOf: (proxy: P) => ScopeReader) {
     this.#pool = new GroupPool((source, model) => new SharedNameTable(source, caches, model));
     this.#sourceOf = sourceOf;
   }
 
-  /** Number of tables that are kept. */
+  /** Number of kept tables. */
   get size(): number {
     return [...this.#pool].length;
   }
@@ -36,24 +38,35 @@ export class NameTables<P extends object> {
     return found;
   }
 
-  /** Whether a builder threw for a table that the proxy's agent has asked for. */
+  /** Whether a builder threw for a table in use by the proxy's agent. */
   isFailing(proxy: P): boolean {
     return this.#byProxy.get(proxy)?.failing === true;
   }
 
   /**
-   * Brings all tables up to date; proxies that see something else now get other ones.
+   * Brings all tables up to date. A proxy with another view or other answers gets another table.
    *
-   * @param gone whether a view is that of no workload any more; undefined: all views are as they were
+   * @param gone Whether no workload has a view any more. Undefined: all views are unchanged.
+   * @param isChanged The changed facts about workloads. Undefined: entries depend on no changed fact.
    */
-  update(stale: StaleResults, gone: ((view: object) => boolean) | undefined): void {
+  update(
+    stale: StaleResults,
+    gone: ((view: object) => boolean) | undefined,
+    isChanged: IsChanged<ProxyProperties> | undefined,
+  ): void {
     if (gone) this.#pool.drop(({ source }) => gone(source.view));
+    if (isChanged) this.#pool.dropChanged(isChanged);
     this.#pool.update(stale);
-    if (!gone && !this.#pool.asksMore) return;
+    if (!gone && !isChanged && !this.#pool.asksMore) return;
     for (const [proxy, table] of this.#byProxy) {
       const source = this.#sourceOf(proxy);
-      if (!this.#pool.holds(table, source)) this.#byProxy.set(proxy, this.#pool.find(source, table));
+      if (!this.#pool.holds(table, source, isChanged)) this.#byProxy.set(proxy, this.#pool.find(source, table));
     }
+  }
+
+  /** Whether entries depend on facts about workloads, of an accepted kind. */
+  dependsOn(isKind: (kind: string) => boolean): boolean {
+    return this.#pool.dependsOn(isKind);
   }
 
   /** A proxy has left. */
@@ -61,7 +74,7 @@ export class NameTables<P extends object> {
     this.#byProxy.delete(proxy);
   }
 
-  /** Drops tables that no proxy uses. */
+  /** Drops unused tables. */
   sweep(): void {
     const used = new Set(this.#byProxy.values());
     this.#pool.drop((table) => !used.has(table));

@@ -1,9 +1,11 @@
 /**
- * The results of one proxy: the class whose sets it shares, and its per-proxy resources.
+ * The results of a proxy: the class with shared sets, and the per-proxy resources.
  *
  * @module
  */
 import type { InvalidatedKeys } from "../../../incremental/keys.ts";
+import type { IsChanged } from "../../../incremental/properties.ts";
+import { MESH_KEY } from "../../../mesh/affected.ts";
 import type { ServiceTarget } from "../../../registry/inbound.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
@@ -12,6 +14,7 @@ import { inboundTargets } from "../../inbound/targets.ts";
 import { type ClassSets, type ProxyClass, sameSets } from "../proxy_class/proxy_class.ts";
 import type { RejectedPatches } from "../../patches/rejected.ts";
 import type { Proxy } from "../../proxy/node.ts";
+import type { ProxyProperties } from "../../reader/proxy_properties.ts";
 import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { profileOf } from "../../reader/proxy_profile.ts";
 import { LibraryResources } from "./library.ts";
@@ -19,25 +22,25 @@ import { OWN_TYPES, ownSet, type PerProxyResources } from "./resources.ts";
 import { RouterResources } from "./router.ts";
 import { sidecarResources } from "./sidecar.ts";
 
-/** An answer, and the sets that it was made of. */
+/** An answer and its sets. */
 interface KeptSets {
   readonly shared: ClassSets;
   readonly own: ResourceSet | undefined;
   readonly sets: readonly ResourceSet[];
 }
 
-/** A proxy and its resources. */
+/** A proxy and the proxy's resources. */
 export class ProxyState {
   proxy: Proxy;
   proxyClass: ProxyClass;
   #perProxy: PerProxyResources | undefined;
-  /** A builder of per-proxy resources threw when it was last asked: the former resources stay. */
+  /** A builder of per-proxy resources threw in the last build. The former resources stay. */
   #perProxyFailing = false;
   #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
-  /** Resources that it rejects and gets without patches, by type and name. */
+  /** Resources without patches, because the proxy rejected the patched versions; by type and name. */
   readonly rejectedPatches = new Map<string, RejectedPatches>();
-  /** The last answer by type: the same array is given again while its sets are the same. */
+  /** The last answer by type. The array stays the same while the sets are the same. */
   readonly #sets = new Map<string, KeptSets>();
 
   constructor(proxy: Proxy, proxyClass: ProxyClass) {
@@ -45,7 +48,7 @@ export class ProxyState {
     this.proxyClass = proxyClass;
   }
 
-  /** Another state with the same results, which goes its own way from here. */
+  /** Another state with the same results. Later changes of a state leave the other alone. */
   copy(): ProxyState {
     const copy = new ProxyState(this.proxy, this.proxyClass);
     copy.become(this);
@@ -62,34 +65,43 @@ export class ProxyState {
     this.#targets = other.#targets;
   }
 
-  /** Its per-proxy resources: inbound resources of a sidecar, listeners and routes of a gateway. */
+  /** The per-proxy resources: inbound resources of a sidecar, listeners and routes of a gateway. */
   get perProxy(): PerProxyResources | undefined {
     return this.#perProxy;
   }
 
-  /** The ports that it serves. */
+  /** The served ports. */
   get targets(): readonly InboundTarget[] {
     return this.#targets;
   }
 
-  /** Whether a builder of its resources threw, so that it has an earlier version of them, or none. */
+  /** Whether a builder threw, so that the proxy has earlier resources, or none. */
   get failing(): boolean {
     return this.#perProxyFailing || this.proxyClass.failing;
   }
 
-  /** Whether a change may affect its per-proxy resources. Those that failed are tried again with any change. */
-  isStale(keys: InvalidatedKeys, services: ReadonlySet<string>): boolean {
-    return this.#perProxyFailing || (services.size > 0 && this.#servesAny(services)) ||
-      this.#perProxy?.dependsOnAny(keys) === true;
+  /**
+   * Whether a change may affect the per-proxy resources. Any change tries failed builds again.
+   *
+   * @param isChanged The changed facts about workloads. Undefined: no fact changed.
+   */
+  isStale(things: InvalidatedKeys, isChanged: IsChanged<ProxyProperties> | undefined): boolean {
+    if (this.#perProxyFailing) return true;
+    if (things.hasAny(MESH_KEY.service) && this.#servesAny(things)) return true;
+    const results = this.#perProxy?.results ?? [];
+    if (results.some(({ record }) => record.dependsOnAny(things))) return true;
+    const { properties } = this.proxy;
+    return isChanged !== undefined &&
+      !results.every(({ record }) => record.properties.fitsAfter(isChanged, properties));
   }
 
-  #servesAny(hosts: ReadonlySet<string>): boolean {
-    return this.#services.some(({ service }) => hosts.has(service.hostname));
+  #servesAny(things: InvalidatedKeys): boolean {
+    return this.#services.some(({ service }) => things.has(MESH_KEY.service, service.hostname));
   }
 
-  /** Makes its per-proxy resources from the services at its addresses. */
+  /** Makes the per-proxy resources from the services at the proxy's addresses. */
   setServices(source: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
-    // Until the end is reached, also if it is left by an exception.
+    // Until the end of this method, and after an exception.
     this.#perProxyFailing = true;
     this.#services = services;
     const profile = profileOf(this.proxy.properties.type);
@@ -113,12 +125,15 @@ export class ProxyState {
       mergeServicePorts: source.settings.allowSidecarServiceInboundListenerMerge,
     });
     const made = sidecarResources(caches, this.#targets, source);
-    // A builder that threw leaves the resources in force.
+    // After an exception of a builder the former resources stay in force.
     if (!made.failing || this.#perProxy === undefined) this.#perProxy = made;
     this.#perProxyFailing = made.failing;
   }
 
-  /** A library is called at the ports of its workload themselves: a Sidecar, which lists those of a proxy, says nothing of it. */
+  /**
+   * Clients call a library at the workload's own ports. A Sidecar lists ports of a proxy, so a library ignores
+   * Sidecars.
+   */
   #setLibrary(source: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
     const { addresses } = this.proxy;
     const { allowSidecarServiceInboundListenerMerge: mergeServicePorts } = source.settings;
@@ -129,7 +144,7 @@ export class ProxyState {
     this.#perProxyFailing = made.failing;
   }
 
-  /** All its resources of a type, as a few sets. Undefined: the type is not served. Asked of each proxy in each push. */
+  /** All resources of a type, as a few sets. Undefined: the type is not served. Every push asks each proxy. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     const shared = this.proxyClass.sets(typeUrl);
     const own = ownSet(this.#perProxy, typeUrl);
@@ -144,12 +159,12 @@ export class ProxyState {
     return sets;
   }
 
-  /** Secrets that belong into some of its extension configurations, by the name of the configuration. */
+  /** Secrets for extension configurations, by name of the configuration. */
   get pullSecrets(): ReadonlyMap<string, string> {
     return this.proxyClass.group("extensions")!.value.pullSecrets;
   }
 
-  /** The virtual hosts that a route configuration gets by VHDS. */
+  /** The virtual hosts of a route configuration, for VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
     const own = this.#perProxy?.virtualHosts(routeConfiguration);
     const found = own ?? this.proxyClass.group("routes")?.virtualHosts(routeConfiguration);
@@ -157,8 +172,36 @@ export class ProxyState {
   }
 }
 
-/** A set without the resources that have the name of one in others. */
+/** A set without resources of the same name as a resource in other sets. */
 function withoutNamesOf(added: ResourceSet, others: readonly ResourceSet[]): ResourceSet {
   const taken = [...added].map(({ name }) => name).filter((name) => others.some((set) => set.has(name)));
   return taken.length === 0 ? added : added.with([], taken);
+}
+
+/** Proxies by address: a change of endpoints names addresses. */
+export class StatesByAddress {
+  readonly #states = new Map<string, Set<ProxyState>>();
+
+  /** Adds a proxy. */
+  add(state: ProxyState): void {
+    for (const address of state.proxy.addresses) {
+      const there = this.#states.get(address);
+      if (there) there.add(state);
+      else this.#states.set(address, new Set([state]));
+    }
+  }
+
+  /** Forgets a proxy. */
+  delete(state: ProxyState): void {
+    for (const address of state.proxy.addresses) {
+      const there = this.#states.get(address);
+      there?.delete(state);
+      if (there?.size === 0) this.#states.delete(address);
+    }
+  }
+
+  /** The proxies at some addresses, each once. */
+  at(addresses: Iterable<string>): Set<ProxyState> {
+    return new Set([...addresses].flatMap((address) => [...this.#states.get(address) ?? []]));
+  }
 }

@@ -1,9 +1,8 @@
 /**
- * Resources that are never shared by a whole class of proxies.
+ * Resources of single proxies.
  *
  * @module
  */
-import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
@@ -15,18 +14,19 @@ export interface PerProxyResources {
   readonly clusters: ResourceSet;
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
-  /** Certificates in files that the listeners ask for. */
+  /** Certificates in files, for the listeners. */
   readonly secrets: ResourceSet;
-  /** A builder threw: its former results stand in for those that it would have made. */
+  /** A builder threw, and former results stand in. */
   readonly failing: boolean;
-  /** The virtual hosts that one of these route configurations gets by VHDS; undefined: it is none of these. */
+  /**
+   * The virtual hosts of a route configuration, for VHDS. Undefined: the per-proxy resources have no such route
+   * configuration.
+   */
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
-  /** Whether a change affects the results that they are made from. */
-  dependsOnAny(keys: InvalidatedKeys): boolean;
-  /** Settings that users wrote for the proxy and that are not in force, and outcomes of patches. */
+  /** Outcomes of patches, and settings for the proxy with no effect. */
   notes(): Iterable<TranslationNote>;
-  /** The results that they are made from. */
-  results(): Iterable<TranslationResult<unknown>>;
+  /** The results behind the resources. */
+  readonly results: readonly TranslationResult<unknown>[];
 }
 
 /** The set of each type. */

@@ -1,13 +1,12 @@
 /**
- * The listeners and routes of a gateway, from the Gateway objects that select it and the services at its addresses.
- * Replicas of one gateway share the results that they are made from.
+ * The listeners and routes of a gateway, from the selecting Gateway objects and the services at the gateway's
+ * addresses. Replicas of a gateway share the results.
  *
  *     gateways ─> plan ─┬─> listeners
  *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
  *
  * @module
  */
-import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { ServiceTarget } from "../../../registry/inbound.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
@@ -18,23 +17,23 @@ import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../../
 import type { PlannedVirtualHost } from "../../gateway/route_plan.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 import { type PatchedBareRoutes, withAddedVirtualHosts } from "../../patches/routes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { type PerProxyResources, replaced } from "./resources.ts";
 
-/** Listeners and routes of one gateway workload. */
+/** Listeners and routes of a gateway workload. */
 export class RouterResources implements PerProxyResources {
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
   readonly clusters: ResourceSet;
   readonly secrets: ResourceSet;
-  readonly #results: readonly TranslationResult<unknown>[];
+  readonly results: readonly TranslationResult<unknown>[];
   readonly #virtualHosts: Map<string, ResourceSet> = new Map();
 
-  /** @param before The former resources, so that sets which do not change stay the same objects. */
+  /** @param before The former resources: unchanged sets stay the same objects. */
   constructor(
     caches: Caches,
     targets: readonly ServiceTarget[],
-    source: MeshAnswers,
+    source: ScopeReader,
     before: RouterResources | undefined,
   ) {
     const { empty } = caches;
@@ -42,12 +41,12 @@ export class RouterResources implements PerProxyResources {
     const results: TranslationResult<unknown>[] = [planned];
     this.clusters = empty;
     if (before && planned.failed) {
-      // A builder that threw leaves the resources in force.
+      // After an exception of a builder the former resources stay in force.
       this.listeners = before.listeners;
       this.routes = before.routes;
       this.secrets = before.secrets;
       this.#virtualHosts = before.#virtualHosts;
-      this.#results = [...before.#results.filter((old) => !old.failed), planned];
+      this.results = [...before.results.filter((old) => !old.failed), planned];
       return;
     }
     const routes: EncodedResource[] = [];
@@ -68,33 +67,25 @@ export class RouterResources implements PerProxyResources {
     this.listeners = replaced(before?.listeners ?? empty, planned.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
     this.secrets = replaced(before?.secrets ?? empty, planned.value.secrets);
-    this.#results = results;
+    this.results = results;
   }
 
   get failing(): boolean {
-    return this.#results.some((result) => result.failed);
+    return this.results.some((result) => result.failed);
   }
 
   virtualHosts(routeConfiguration: string): ResourceSet | undefined {
     return this.#virtualHosts.get(routeConfiguration);
   }
 
-  dependsOnAny(keys: InvalidatedKeys): boolean {
-    return this.#results.some((result) => result.record.dependsOnAny(keys));
-  }
-
   *notes(): Iterable<TranslationNote> {
-    for (const result of this.#results) yield* result.notes ?? [];
-  }
-
-  results(): readonly TranslationResult<unknown>[] {
-    return this.#results;
+    for (const result of this.results) yield* result.notes ?? [];
   }
 }
 
 /**
- * The route configuration with the additions of patches. Where they took all virtual hosts a proxy must not wait for
- * one.
+ * The route configuration with the additions of patches. If patches removed all virtual hosts, a proxy must not wait
+ * for virtual hosts.
  */
 function withAdded(
   bare: PatchedBareRoutes,

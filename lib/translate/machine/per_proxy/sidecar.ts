@@ -1,10 +1,9 @@
 /**
- * The inbound side of a sidecar: the clusters and listeners that carry traffic to its workload. Workloads that serve the
- * same ports in the same way share them.
+ * The inbound side of a sidecar: clusters and listeners for traffic to the workload. Workloads with equal ports share
+ * these resources.
  *
  * @module
  */
-import type { InvalidatedKeys } from "../../../incremental/keys.ts";
 import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
 import type { InboundSets } from "../results/sets.ts";
@@ -14,14 +13,14 @@ import type { InboundTarget } from "../../inbound/target.ts";
 import { type InboundManager, managerShapes, shapeName } from "../../listener/inbound/manager.ts";
 import { passthroughName } from "../../listener/inbound/passthrough.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import type { PerProxyResources } from "./resources.ts";
 
-/** The inbound resources of a workload that serves some ports. */
+/** The inbound resources of a workload with served ports. */
 export function sidecarResources(
   caches: Caches,
   targets: readonly InboundTarget[],
-  source: MeshAnswers,
+  source: ScopeReader,
 ): PerProxyResources {
   const policies = passthroughName(source);
   const passthrough = caches.of.passthrough.get(policies, source, undefined);
@@ -40,17 +39,17 @@ export function sidecarResources(
 
 class SidecarResources implements PerProxyResources {
   readonly #result: TranslationResult<InboundSets>;
-  /** The results that other workloads have as well. */
-  readonly #parts: readonly TranslationResult<unknown>[];
+  readonly results: readonly TranslationResult<unknown>[];
   readonly routes: ResourceSet;
 
+  /** @param parts Results in common with other workloads. */
   constructor(
     result: TranslationResult<InboundSets>,
     parts: readonly TranslationResult<unknown>[],
     empty: ResourceSet,
   ) {
     this.#result = result;
-    this.#parts = parts;
+    this.results = [result, ...parts];
     this.routes = empty;
   }
 
@@ -67,7 +66,7 @@ class SidecarResources implements PerProxyResources {
   }
 
   get failing(): boolean {
-    return this.#result.failed === true || this.#parts.some(({ failed }) => failed === true);
+    return this.results.some(({ failed }) => failed === true);
   }
 
   /** Inbound routes are inside their listeners. */
@@ -75,15 +74,7 @@ class SidecarResources implements PerProxyResources {
     return undefined;
   }
 
-  dependsOnAny(keys: InvalidatedKeys): boolean {
-    return this.results().some(({ record }) => record.dependsOnAny(keys));
-  }
-
   notes(): Iterable<TranslationNote> {
     return this.#result.notes ?? [];
-  }
-
-  results(): readonly TranslationResult<unknown>[] {
-    return [this.#result, ...this.#parts];
   }
 }

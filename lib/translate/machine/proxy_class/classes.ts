@@ -1,17 +1,18 @@
 /**
- * All classes of proxies of one type, and the groups of results that they share.
+ * All classes of proxies of a type, and the groups of results.
  *
  * @module
  */
 import { type FoundGroup, GroupPool } from "../../../incremental/groups.ts";
+import type { IsChanged } from "../../../incremental/properties.ts";
 import type { EncodedResource } from "../../../resource/encoded.ts";
 import { type CachedKind, type Caches, isFor, type StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
 import { profileOf, type ProxyProfile, type ProxyType } from "../../reader/proxy_profile.ts";
+import type { ProxyProperties } from "../../reader/proxy_properties.ts";
 import type { ScopeReader } from "../../reader/scope_reader.ts";
-import type { GroupRow } from "../results/row.ts";
+import type { GroupCondition, GroupRow } from "../results/row.ts";
 import type { Results } from "../results/table.ts";
 import { HostResources } from "./host_resources.ts";
 import { OutboundListeners } from "./listeners.ts";
@@ -20,20 +21,23 @@ import { type GroupOf, ProxyClass } from "./proxy_class.ts";
 import { OutboundRoutes } from "./routes.ts";
 import { SoleResult } from "./sole_result.ts";
 
-/** All groups of one kind of result. */
+/** All groups of a kind of result. */
 type SharedGroups =
   & Iterable<SharedGroup>
-  & Pick<GroupPool<MeshAnswers, StaleResults, SharedGroup>, "asksMore" | "drop" | "find" | "holds" | "update">;
+  & Pick<
+    GroupPool<ScopeReader, StaleResults, SharedGroup>,
+    "asksMore" | "dependsOn" | "drop" | "dropChanged" | "find" | "holds" | "update"
+  >;
 
-/** The groups of one kind of result, and which proxies have one. */
+/** The groups of a kind of result, and the condition of having a group. */
 interface Pool {
   readonly kind: string;
   readonly groups: SharedGroups;
-  readonly has: (source: MeshAnswers) => boolean;
+  readonly when: GroupCondition | undefined;
 }
 
-function poolOf<G extends SharedGroup>(found: FoundGroup<MeshAnswers, G>): SharedGroups {
-  return new GroupPool<MeshAnswers, StaleResults, G>(found);
+function poolOf<G extends SharedGroup>(found: FoundGroup<ScopeReader, G>): SharedGroups {
+  return new GroupPool<ScopeReader, StaleResults, G>(found);
 }
 
 function newGroups({ kind, row, cache }: CachedKind, group: GroupRow<unknown>, ofGateways: boolean, caches: Caches) {
@@ -56,17 +60,17 @@ function newGroups({ kind, row, cache }: CachedKind, group: GroupRow<unknown>, o
   }
 }
 
-/** The pools of the rows that are for proxies of a profile, in the order of the rows. */
+/** The pools of the rows for a profile, in the order of the rows. */
 function newPools(profile: ProxyProfile, caches: Caches): Pool[] {
   return caches.all.flatMap((cached) => {
     const { kind, row, row: { group } } = cached;
     if (group === undefined || !isFor(row, profile)) return [];
     const when = group.form === "set" ? group.when : undefined;
-    return [{ kind, groups: newGroups(cached, group, profile.gateways, caches), has: when ?? (() => true) }];
+    return [{ kind, groups: newGroups(cached, group, profile.gateways, caches), when }];
   });
 }
 
-/** Classes of proxies of one type. */
+/** Classes of proxies of a type. */
 export class ProxyClasses {
   readonly #type: ProxyType;
   readonly #pools: readonly Pool[];
@@ -82,20 +86,21 @@ export class ProxyClasses {
     return this.#classes.size;
   }
 
-  /** The groups of one kind of result. */
+  /** The groups of a kind of result. */
   groups<K extends keyof Results>(kind: K): Iterable<GroupOf<Results[K]>> {
     return (this.#pools.find((pool) => pool.kind === kind)?.groups ?? []) as Iterable<GroupOf<Results[K]>>;
   }
 
   /**
-   * The class of a proxy; made where there is none.
+   * The class of a proxy. A new class is made if needed.
    *
-   * @param before The class that the proxy leaves: where a builder throws, the results of that class stay in force.
+   * @param before The former class of the proxy: after an exception of a builder the results of the former class stay
+   * in force.
    */
   find(source: ScopeReader, before?: ProxyClass): ProxyClass {
     const groups = new Map<string, SharedGroup>();
-    for (const { kind, groups: all, has } of this.#pools) {
-      if (has(source)) groups.set(kind, all.find(source, before?.groups.get(kind)));
+    for (const { kind, groups: all, when } of this.#pools) {
+      if (when?.holds(source) ?? true) groups.set(kind, all.find(source, before?.groups.get(kind)));
     }
     for (const known of this.#classes) {
       if (known.scope === source.scope && sameGroups(known.groups, groups)) return known;
@@ -116,27 +121,32 @@ export class ProxyClasses {
     return this.#pools.some(({ groups }) => groups.asksMore);
   }
 
-  /** Whether a proxy of a class still belongs there after the last update. */
-  holds({ groups }: ProxyClass, source: MeshAnswers): boolean {
-    for (const { kind, groups: all, has } of this.#pools) {
+  /**
+   * Whether a proxy still belongs to a class after the last update.
+   *
+   * @param isChanged The changed facts about workloads. Absent: none.
+   */
+  holds({ groups }: ProxyClass, source: ScopeReader, isChanged?: IsChanged<ProxyProperties>): boolean {
+    for (const { kind, groups: all, when } of this.#pools) {
       const group = groups.get(kind);
-      if (has(source) !== (group !== undefined)) return false;
-      if (group !== undefined && !all.holds(group, source)) return false;
+      if ((when?.holds(source) ?? true) !== (group !== undefined)) return false;
+      if (group !== undefined && !all.holds(group, source, isChanged)) return false;
     }
     return true;
   }
 
-  /** Drops the groups whose results asked for a property whose answers changed for all. */
-  forget(property: string): void {
-    for (const { groups } of this.#pools) groups.drop(({ asked }) => asked.has(property));
+  /** Whether classes depend on facts about workloads, of an accepted kind. */
+  dependsOn(isKind: (kind: string) => boolean): boolean {
+    if (this.#classes.size === 0) return false;
+    return this.#pools.some(({ groups, when }) => when !== undefined && isKind(when.on) || groups.dependsOn(isKind));
   }
 
-  /** Drops the groups whose own source now answers otherwise to the questions of their results about its properties. */
-  forgetChanged(): void {
-    for (const { groups } of this.#pools) groups.drop(({ asked, source }) => !asked.fits(source.properties));
+  /** Drops groups whose source has other answers after a change of facts about workloads. */
+  dropChanged(isChanged: IsChanged<ProxyProperties>): void {
+    for (const { groups } of this.#pools) groups.dropChanged(isChanged);
   }
 
-  /** Drops classes, and groups that no class uses any more. */
+  /** Drops classes, and then all unused groups. */
   drop(isDropped: (proxyClass: ProxyClass) => boolean): void {
     const used = new Set<object>();
     for (const known of this.#classes) {
@@ -146,7 +156,7 @@ export class ProxyClasses {
     for (const { groups } of this.#pools) groups.drop((group) => !used.has(group));
   }
 
-  /** The notes that the caches do not give. */
+  /** The notes outside the caches. */
   *notes(): Iterable<TranslationNote> {
     for (const { groups } of this.#pools) for (const group of groups) yield* group.notes?.() ?? [];
   }
@@ -157,7 +167,7 @@ export class ProxyClasses {
   }
 }
 
-/** Whether a class has these groups. Groups of one type's classes come in one order. */
+/** Whether a class has these groups. Groups of a type always come in the same order. */
 function sameGroups(a: ReadonlyMap<string, SharedGroup>, b: ReadonlyMap<string, SharedGroup>): boolean {
   return a.size === b.size && b.entries().every(([kind, group]) => a.get(kind) === group);
 }

@@ -1,5 +1,5 @@
 /**
- * Resources of one type of some proxies, kept up to date host by host.
+ * Resources of a type for several proxies, kept up to date host by host.
  *
  * @module
  */
@@ -10,31 +10,31 @@ import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import type { SetsByType } from "../results/row.ts";
 import type { SharedGroup } from "./group.ts";
 
-/** The kind of result that a set is made of. */
+/** The kind of result behind a set. */
 export interface HostResourcesOptions {
   readonly kind: string;
   readonly cache: TranslationCache<readonly EncodedResource[]>;
   /** Type URL of the resources. */
   readonly type: string;
-  /** Only hosts that the proxy's Gateway objects lead to. */
+  /** Only for destinations of the proxy's Gateway objects. */
   readonly ofGateways: boolean;
 }
 
-/** A set of resources made of one result a host. */
-export class HostResources extends GroupBase<MeshAnswers> implements SharedGroup {
+/** A set of resources, made of a result for each host. */
+export class HostResources extends GroupBase<ScopeReader> implements SharedGroup {
   readonly #caches: Caches;
   readonly #options: HostResourcesOptions;
-  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], TranslationNote>;
-  /** Hosts that resources are made of; undefined: all. */
+  readonly #table: ResultTable<ScopeReader, readonly EncodedResource[], TranslationNote>;
+  /** Hosts with resources in the set. Undefined: all hosts. */
   #wanted: ReadonlySet<string> | undefined;
   #set: ResourceSet;
 
   constructor(
-    source: MeshAnswers,
+    source: ScopeReader,
     caches: Caches,
     options: HostResourcesOptions,
     model: GroupModel<HostResources> | undefined,
@@ -63,15 +63,15 @@ export class HostResources extends GroupBase<MeshAnswers> implements SharedGroup
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.names.get(this.#options.kind) ?? [], this.#begin());
+    this.#update(stale.get(this.#options.kind) ?? [], this.#begin());
   }
 
-  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+  #begin(keeps?: boolean): ResultLook<ScopeReader> {
     const { source } = this;
     return this.look((host) => (this.#wanted?.has(host) ?? true) && source.exists(host), keeps);
   }
 
-  #update(hosts: Iterable<string>, look: ResultLook<MeshAnswers>): void {
+  #update(hosts: Iterable<string>, look: ResultLook<ScopeReader>): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
     const all = new Set(hosts);
@@ -83,8 +83,8 @@ export class HostResources extends GroupBase<MeshAnswers> implements SharedGroup
     this.#set = this.#set.with(upserts, removed);
   }
 
-  /** Finds out which hosts are wanted now; gives those that may not have been, or are no more. */
-  #moveWanted({ source, onResult }: ResultLook<MeshAnswers>): Iterable<string> {
+  /** Finds the wanted hosts. Returns the hosts that became wanted or unwanted. */
+  #moveWanted({ source, onResult }: ResultLook<ScopeReader>): Iterable<string> {
     const wanted = this.#caches.of.gatewayHosts.get("", source, undefined);
     onResult(wanted);
     const before = this.#wanted;

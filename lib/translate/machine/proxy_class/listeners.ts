@@ -1,5 +1,5 @@
 /**
- * Outbound listeners of some proxies: contributions of hosts, merged where they share an address and port.
+ * Outbound listeners of several proxies. Contributions of hosts with the same address and port are merged.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { TranslationCache, TranslationResult } from "../cache/translation_c
 import type { TranslationNote } from "../../message/notes.ts";
 import type { ListenerConflict } from "../../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../../listener/contribution.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { TYPE } from "../../encode/encode.ts";
 import type { MergedListener } from "../results/outbound_results.ts";
 import type { SetsByType } from "../results/row.ts";
@@ -20,16 +20,16 @@ import type { SharedGroup } from "./group.ts";
 
 type Contributions = readonly ListenerContribution[];
 
-/** The listeners that hosts contribute to. */
-export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedGroup {
+/** The listeners with contributions of hosts. */
+export class OutboundListeners extends GroupBase<ScopeReader> implements SharedGroup {
   readonly #cache: TranslationCache<MergedListener, Contributions>;
-  readonly #table: ResultTable<MeshAnswers, Contributions, TranslationNote>;
+  readonly #table: ResultTable<ScopeReader, Contributions, TranslationNote>;
   /** Contributions by listener, then by host. */
   readonly #contributions: Map<string, Map<string, Contributions>>;
   readonly #merged: Map<string, TranslationResult<MergedListener>>;
   #set: ResourceSet;
 
-  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundListeners> | undefined) {
+  constructor(source: ScopeReader, caches: Caches, model: GroupModel<OutboundListeners> | undefined) {
     super(source);
     const like = model?.like;
     this.#cache = caches.of.listeners;
@@ -50,7 +50,10 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedG
     return { [TYPE.listener]: this.#set };
   }
 
-  /** Contributions that lost: a list a listener, the same object in all classes that share the listener. */
+  /**
+   * Contributions without effect: a list for each listener. All classes with the same listener have the same list
+   * object.
+   */
   *conflicts(): Iterable<readonly ListenerConflict[]> {
     for (const { value } of this.#merged.values()) if (value.conflicts.length > 0) yield value.conflicts;
   }
@@ -62,22 +65,22 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedG
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale.names.get("contributions") ?? [], stale.names.get("listeners") ?? [], this.#begin());
+    this.#update(stale.get("contributions") ?? [], stale.get("listeners") ?? [], this.#begin());
   }
 
-  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+  #begin(keeps?: boolean): ResultLook<ScopeReader> {
     return this.look((host) => this.source.exists(host), keeps);
   }
 
-  /** A listener merged for another group may have asked a query that this one answers differently. */
-  #holds(result: TranslationResult<MergedListener>, { source, onResult }: ResultLook<MeshAnswers>): boolean {
+  /** A listener merged for another group may depend on another answer. */
+  #holds(result: TranslationResult<MergedListener>, { source, onResult }: ResultLook<ScopeReader>): boolean {
     const holds = this.#cache.enabled && result.record.holds(source);
     if (holds) onResult(result);
     return holds;
   }
 
-  /** @param stale Listeners that are merged again even if the contributions to them are the same. */
-  #update(hosts: Iterable<string>, stale: Iterable<string>, look: ResultLook<MeshAnswers>): void {
+  /** @param stale Listeners to merge again even with equal contributions. */
+  #update(hosts: Iterable<string>, stale: Iterable<string>, look: ResultLook<ScopeReader>): void {
     const affected = new Set<string>();
     for (const name of stale) if (this.#merged.has(name)) affected.add(name);
     for (const { name, before = [], after = [] } of this.#table.update(hosts, look)) {
@@ -86,7 +89,7 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedG
     this.#merge(affected, look);
   }
 
-  /** Equal contributions stay as they are: most edits of routes leave the listener alone, however many hosts share it. */
+  /** Equal contributions stay as they are. Most edits of routes leave the listener alone, for any number of hosts. */
   #replace(
     host: string,
     before: ReadonlyMap<string, Contributions>,
@@ -111,7 +114,7 @@ export class OutboundListeners extends GroupBase<MeshAnswers> implements SharedG
     if (hosts.size === 0) this.#contributions.delete(name);
   }
 
-  #merge(names: Iterable<string>, { source, onResult, keeps }: ResultLook<MeshAnswers>): void {
+  #merge(names: Iterable<string>, { source, onResult, keeps }: ResultLook<ScopeReader>): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
     for (const name of names) {
@@ -142,7 +145,7 @@ function byListener(contributions: Contributions): Map<string, ListenerContribut
   return groups;
 }
 
-/** Ports of hosts that lost a conflict, and to which: each once, however many groups have it. */
+/** Ports of hosts with a lost conflict, and the winner. Each conflict comes once, for any number of groups. */
 export function distinctConflicts(groups: Iterable<OutboundListeners>): ListenerConflict[] {
   const lists = new Set<readonly ListenerConflict[]>();
   for (const group of groups) for (const list of group.conflicts()) lists.add(list);

@@ -1,8 +1,8 @@
 /**
- * Classes of proxies: all proxies of a class share every result that is not per proxy.
+ * Classes of proxies: the proxies of a class share all results, except per-proxy results.
  *
- * Results of one kind (clusters, endpoints, listeners, routes) are shared more widely than by class: by all proxies of
- * one view that answer alike the queries of that kind's results. A class is one combination of such groups.
+ * Results of a kind (clusters, endpoints, listeners, routes) are shared more widely than by class: by all proxies with
+ * the same view and the same answers to the queries of the results. A class is a combination of such groups.
  *
  * @module
  */
@@ -27,22 +27,22 @@ export type GroupOf<R> = R extends ResultRow<infer T, infer _, infer G>
   : never
   : never;
 
-/** The shared resources of one type. The same object while none of the sets changed. */
+/** The shared resources of a type. The same object until a set changes. */
 export interface ClassSets {
   readonly sets: readonly ResourceSet[];
-  /** Resources that a proxy gets too, unless another resource has the name. */
+  /** Further resources, unless another resource has the same name. */
   readonly added: readonly ResourceSet[];
 }
 
-/** The sets of one type, and the look at results after which they were put together. */
-interface KeptSets {
+/** The sets of a type, with the number of the look. */
+interface LookedUpSets {
   readonly look: number;
   readonly of: ClassSets;
 }
 
 /** A class of proxies. */
 export class ProxyClass {
-  readonly #kept = new Map<string, KeptSets>();
+  readonly #kept = new Map<string, LookedUpSets>();
   #look = 0;
   #failing: boolean | undefined;
 
@@ -53,12 +53,12 @@ export class ProxyClass {
     readonly groups: ReadonlyMap<string, SharedGroup>,
   ) {}
 
-  /** The group of one kind of result. Undefined: proxies of the class have none. */
+  /** The group of a kind of result. Undefined: the proxies of the class have no such group. */
   group<K extends keyof Results>(kind: K): GroupOf<Results[K]> | undefined {
     return this.groups.get(kind) as GroupOf<Results[K]> | undefined;
   }
 
-  /** To be called after the groups looked at their results. */
+  /** Call it after the groups looked up their results. */
   looked(): void {
     this.#look++;
     this.#failing = undefined;
@@ -91,7 +91,7 @@ export class ProxyClass {
   }
 }
 
-/** Whether two classes, or two looks at one, have the same sets of a type. */
+/** Whether the sets of a type are equal in two classes, or in two looks. */
 export function sameSets(a: ClassSets, b: ClassSets): boolean {
   return a === b || sameItems(a.sets, b.sets) && sameItems(a.added, b.added);
 }

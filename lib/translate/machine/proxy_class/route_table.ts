@@ -1,5 +1,5 @@
 /**
- * The virtual hosts of one route configuration of a class, each with the domains that it owns.
+ * The virtual hosts of a class's route configuration, with the domains of each virtual host.
  *
  * @module
  */
@@ -17,18 +17,18 @@ export class RouteTable {
   readonly entries: LayeredMap<string, VirtualHostEntry>;
   readonly owners: DomainOwners;
   #set: ResourceSet;
-  /** The inputs from which `#inline` was made. */
+  /** The inputs of `#inline`. */
   #inlineOf:
     | {
       readonly set: ResourceSet;
       readonly bare: BareRouteConfiguration;
-      /** Marks the virtual hosts that patches add and that are not removed, in order. */
+      /** Marks the added virtual hosts of patches that remain, in order. */
       readonly left: string;
     }
     | undefined;
   #inline: EncodedResource | undefined;
 
-  /** @param like Begins as a copy of another class's, with which it shares unchanged parts. */
+  /** @param like The model: the table begins as a copy, and shares unchanged parts. */
   constructor(empty: ResourceSet, like?: RouteTable) {
     this.entries = new LayeredMap(like?.entries);
     this.owners = new DomainOwners(like?.owners);
@@ -37,14 +37,13 @@ export class RouteTable {
     this.#inlineOf = like ? like.#inlineOf : undefined;
   }
 
-  /** The virtual hosts as resources. The same object while none of them changed. */
+  /** The virtual hosts as resources. The same object until a virtual host changes. */
   get set(): ResourceSet {
     return this.#set;
   }
 
   /**
-   * Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with the domains that they
-   * own.
+   * Adds and removes virtual hosts. A virtual host with lost or gained domains is encoded again with its own domains.
    */
   update(removed: readonly VirtualHostEntry[], added: readonly VirtualHostEntry[]): void {
     const changed = new Set<string>();
@@ -83,7 +82,8 @@ export class RouteTable {
   }
 
   /**
-   * The route configuration with its virtual hosts inside, and those that patches add; made once while neither changes.
+   * The route configuration with all virtual hosts inside, with the additions of patches. Made once for the same
+   * inputs.
    */
   whole(bare: BareRouteConfiguration): EncodedResource {
     return this.#once(bare, (built) => {
@@ -92,12 +92,12 @@ export class RouteTable {
     });
   }
 
-  /** The route configuration for a proxy that gets its virtual hosts one by one, with those that patches add. */
+  /** The route configuration for a proxy with VHDS, with the additions of patches. */
   bare(bare: BareRouteConfiguration): EncodedResource {
     return bare.added.length === 0 ? bare.resource : this.#once(bare, encodeRouteConfiguration);
   }
 
-  /** Virtual hosts that patches add, and that go without a domain. */
+  /** Virtual hosts of patches without a domain. */
   lostByAdded(bare: BareRouteConfiguration): readonly LostDomain[] {
     return bare.added.length === 0 ? [] : withAddedVirtualHosts(bare, this.#others).lost;
   }

@@ -1,8 +1,8 @@
 /**
- * Outbound route configurations of some proxies, virtual host by virtual host.
+ * Outbound route configurations of several proxies, virtual host by virtual host.
  *
- * To a proxy that takes virtual hosts one by one (VHDS) each is a resource of its own and the route configuration is
- * bare; to others the bare one and the encoded virtual hosts are put together.
+ * A proxy with VHDS gets each virtual host as a resource, and a bare route configuration. For other proxies the bare
+ * route configuration and the encoded virtual hosts are put together.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { TranslationCache, TranslationResult } from "../cache/translation_c
 import type { TranslationNote } from "../../message/notes.ts";
 import type { BareRouteConfiguration, VirtualHostEntry } from "../../encode/virtual_hosts.ts";
 import type { Finding } from "../../../finding/finding.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { TYPE } from "../../encode/encode.ts";
 import type { SetsByType } from "../results/row.ts";
 import type { SharedGroup } from "./group.ts";
@@ -26,20 +26,20 @@ import { RouteTable } from "./route_table.ts";
 type Entries = readonly VirtualHostEntry[];
 
 /** All route configurations. */
-export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGroup {
-  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, TranslationNote>;
+export class OutboundRoutes extends GroupBase<ScopeReader> implements SharedGroup {
+  readonly #virtualHosts: ResultTable<ScopeReader, Entries, TranslationNote>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By route configuration. */
   readonly #bare: Map<string, TranslationResult<BareRouteConfiguration | undefined>>;
   readonly #tables: Map<string, RouteTable>;
   readonly #empty: ResourceSet;
-  /** Virtual hosts go one by one. */
+  /** Virtual hosts are resources. */
   readonly #vhds: boolean;
-  /** Route configurations that listeners name: these exist even without a host. */
+  /** Route configurations named by listeners. These route configurations exist even without a host. */
   readonly #always: ReadonlySet<string>;
   #set: ResourceSet;
 
-  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundRoutes> | undefined) {
+  constructor(source: ScopeReader, caches: Caches, model: GroupModel<OutboundRoutes> | undefined) {
     super(source);
     const { vhds, httpProxyPort } = source.properties;
     const hasHttpProxy = httpProxyPort > 0;
@@ -64,12 +64,12 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGrou
     this.#update(new Set(hosts), true, look);
   }
 
-  /** The route configurations: bare ones for VHDS, whole ones otherwise. */
+  /** The route configurations: bare for VHDS, otherwise whole. */
   get sets(): SetsByType {
     return { [TYPE.route]: this.#set };
   }
 
-  /** Domains that several virtual hosts want. */
+  /** Conflicts of virtual hosts about domains. */
   *notes(): Iterable<Finding> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
@@ -83,7 +83,7 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGrou
     }
   }
 
-  /** The virtual hosts that a route configuration gets by VHDS. */
+  /** The virtual hosts of a route configuration, for VHDS. */
   virtualHosts(routeConfiguration: string): ResourceSet {
     return this.#tables.get(routeConfiguration)?.set ?? this.#empty;
   }
@@ -95,21 +95,20 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGrou
   }
 
   update(stale: StaleResults): void {
-    const { names } = stale;
-    this.#update(names.get("virtualHosts") ?? [], (names.get("routes")?.size ?? 0) > 0, this.#begin());
+    this.#update(stale.get("virtualHosts") ?? [], (stale.get("routes")?.size ?? 0) > 0, this.#begin());
   }
 
-  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+  #begin(keeps?: boolean): ResultLook<ScopeReader> {
     return this.look((host) => this.source.exists(host), keeps);
   }
 
   /** @param bareStale Bare route configurations may have changed. */
-  #update(hosts: Iterable<string>, bareStale: boolean, look: ResultLook<MeshAnswers>): void {
+  #update(hosts: Iterable<string>, bareStale: boolean, look: ResultLook<ScopeReader>): void {
     const affected = this.#replace(this.#virtualHosts.update(hosts, look));
     this.#assemble(bareStale ? new Set([...this.#tables.keys(), ...affected]) : affected, look);
   }
 
-  /** Puts replaced virtual hosts into their tables; gives the names of the route configurations that this affects. */
+  /** Puts replaced virtual hosts into tables. Returns the names of the affected route configurations. */
   #replace(replaced: readonly ReplacedResult<Entries>[]): Set<string> {
     const removed = Map.groupBy(replaced.flatMap(({ before = [] }) => before), (entry) => entry.routeConfiguration);
     const added = Map.groupBy(replaced.flatMap(({ after = [] }) => after), (entry) => entry.routeConfiguration);
@@ -125,7 +124,7 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements SharedGrou
     return table;
   }
 
-  #assemble(names: Iterable<string>, { source, onResult, keeps }: ResultLook<MeshAnswers>): void {
+  #assemble(names: Iterable<string>, { source, onResult, keeps }: ResultLook<ScopeReader>): void {
     const upserts: EncodedResource[] = [];
     const gone: string[] = [];
     for (const name of names) {

@@ -1,5 +1,5 @@
 /**
- * Results that belong to no host: one result for all proxies that share it.
+ * A result without a host, for all proxies of a group.
  *
  * @module
  */
@@ -7,24 +7,24 @@ import { GroupBase, type GroupModel } from "../../../incremental/groups.ts";
 import { ResultTable } from "../../../incremental/result_table.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { TranslationNote } from "../../message/notes.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { ScopeReader } from "../../reader/scope_reader.ts";
 import type { SetsByType, SoleGroup } from "../results/row.ts";
 import type { SharedGroup } from "./group.ts";
 
-/** The group of a row with one result. */
+/** The group of a row with a single result. */
 export interface SoleResultOptions<T> {
   readonly cache: TranslationCache<T>;
   readonly group: SoleGroup<T>;
-  /** The group gives the notes of its result, because the cache's notes do not count. */
+  /** The group gives the notes of the result, instead of the cache. */
   readonly notesInUse: boolean;
 }
 
-/** The one result, in a table of its own. */
-export class SoleResult<T> extends GroupBase<MeshAnswers> implements SharedGroup {
-  readonly #table: ResultTable<MeshAnswers, T, TranslationNote>;
+/** The result, in a table of its own. */
+export class SoleResult<T> extends GroupBase<ScopeReader> implements SharedGroup {
+  readonly #table: ResultTable<ScopeReader, T, TranslationNote>;
   readonly #options: SoleResultOptions<T>;
 
-  constructor(source: MeshAnswers, options: SoleResultOptions<T>, model: GroupModel<SoleResult<T>> | undefined) {
+  constructor(source: ScopeReader, options: SoleResultOptions<T>, model: GroupModel<SoleResult<T>> | undefined) {
     super(source);
     this.#options = options;
     this.#table = new ResultTable(options.cache, model?.inherits ? model.like.#table : undefined);

@@ -1,5 +1,5 @@
 /**
- * The plan of a gateway: its listeners, and its routes without their virtual hosts, which are built one by one.
+ * The plan of a gateway: listeners, and routes without virtual hosts. Virtual hosts are built one by one.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { patchBareRoutes, type PatchedBareRoutes, patchedVirtualHost, type Route
 import { NO_PATCHES } from "../../reader/patch_selection.ts";
 import type { Reader } from "../../reader/reader.ts";
 
-/** The plan of a gateway, before its virtual hosts are built. */
+/** The plan of a gateway, before the virtual hosts are built. */
 export interface GatewayPlan {
   readonly listeners: readonly EncodedResource[];
   readonly secrets: readonly EncodedResource[];
@@ -29,7 +29,7 @@ export interface GatewayPlan {
 
 /** A virtual host of a plan. */
 export interface BuiltPlannedHost {
-  /** Absent: a patch removed it. */
+  /** Absent: a patch removed the virtual host. */
   readonly resource?: EncodedResource;
   readonly domains: readonly string[];
 }
@@ -37,7 +37,7 @@ export interface BuiltPlannedHost {
 /** Nothing is served. */
 export const EMPTY_PLAN: GatewayPlan = { listeners: [], secrets: [], routes: [] };
 
-/** Plans a gateway whose workload runs these services. */
+/** Plans a gateway workload with these services. */
 export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], report: ReportNote): GatewayPlan {
   const merged = mergedGateways(read, targets);
   const authorization = new Authorization(read);
@@ -58,7 +58,7 @@ export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], rep
   };
 }
 
-/** Patches name the port of a service by which a gateway is reached; nothing else asks for it. */
+/** Patches name the port of the gateway's service. Nothing else needs the port. */
 function withServicePorts(read: Reader, plan: RoutePlan, targets: readonly ServiceTarget[]): RoutePlan {
   if (read.patches("routes") === NO_PATCHES) return plan;
   const own = targets.filter(({ endpointPort }) => endpointPort === portOfRoutes(plan.name));
@@ -67,7 +67,7 @@ function withServicePorts(read: Reader, plan: RoutePlan, targets: readonly Servi
   return { ...plan, servicePorts, entries: plan.entries.map((entry) => ({ ...entry, servicePorts })) };
 }
 
-/** The facts of a gateway's routes that patches look for. */
+/** The facts of a gateway's routes for patches. */
 function placeOf({ servers, servicePorts }: Pick<RoutePlan, "servers" | "servicePorts">): RoutesPlace {
   const named = servers.map((name) => {
     const [gateway = "", portName = ""] = name.split(" ");
@@ -76,7 +76,7 @@ function placeOf({ servers, servicePorts }: Pick<RoutePlan, "servers" | "service
   return { context: "GATEWAY", servers: named, ...servicePorts ? { servicePorts } : {} };
 }
 
-/** Builds one virtual host of a plan. */
+/** Builds a virtual host of a plan. */
 export function plannedVirtualHost(read: Reader, planned: PlannedVirtualHost, report: ReportNote): BuiltPlannedHost {
   const name = planned.routeConfiguration;
   const built = reported("gateway-not-as-written", report)(gatewayVirtualHost(read, planned));
@@ -86,7 +86,7 @@ export function plannedVirtualHost(read: Reader, planned: PlannedVirtualHost, re
   return { resource: encodeVirtualHost(name, patched), domains: patched.message.domains ?? [] };
 }
 
-/** A name under which equal lists of services are found. */
+/** A name for equal lists of services. */
 export function serviceTargetsName(targets: readonly ServiceTarget[]): string {
   return targets.map((t) => `${t.endpointPort}/${t.service.namespace}/${t.service.hostname}`).join();
 }

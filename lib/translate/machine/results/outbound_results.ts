@@ -1,5 +1,5 @@
 /**
- * Outbound listeners and route configurations of sidecars that several hosts have a part in: merged, patched, encoded.
+ * Outbound listeners and route configurations of sidecars, merged from parts of several hosts, patched and encoded.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import { patchBareRoutes } from "../../patches/routes.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { sidecarRouteConfiguration } from "../../route/configuration.ts";
 
-/** The merged contributions to one listener. */
+/** A listener merged from contributions. */
 export interface MergedListener {
   readonly listener: EncodedResource | undefined;
   readonly conflicts: readonly ListenerConflict[];
 }
 
-/** The route configuration of that name, without the virtual hosts of hosts. */
+/** A route configuration without the virtual hosts of hosts. */
 export function bareRoute(read: Reader, name: string, _: undefined, report: ReportNote): BareRouteConfiguration {
   const built = sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []);
   return encodeBareRoute(patchBareRoutes(read, built, { context: "SIDECAR_OUTBOUND" }, report));
 }
 
-/** The listener of that name, from the contributions to it. */
+/** A listener from contributions. */
 export function mergedListener(
   read: Reader,
   name: string,

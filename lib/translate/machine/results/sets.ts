@@ -1,5 +1,5 @@
 /**
- * Sets of resources that are made in one result.
+ * Results with sets of resources.
  *
  * @module
  */
@@ -28,20 +28,20 @@ export interface ClustersAndListeners {
   readonly listeners: ResourceSet;
 }
 
-/** Clusters and listeners that belong to no host. */
+/** Clusters and listeners without a host. */
 export interface BaseSets extends ClustersAndListeners {
-  /** Resources that patches add to the side of clients; a resource of the same name elsewhere has precedence. */
+  /** Resources that patches add on the side of clients. Another resource of the same name has precedence. */
   readonly added: ClustersAndListeners;
 }
 
-/** Inbound resources of one workload. */
+/** Inbound resources of a workload. */
 export interface InboundSets {
   readonly clusters: ResourceSet;
   readonly listeners: ResourceSet;
   readonly secrets: ResourceSet;
 }
 
-/** The resource sets that belong to no host. */
+/** The sets of resources without a host. */
 export function baseSets(read: Reader, empty: ResourceSet, report: ReportNote): BaseSets {
   if (aspect(read, "library")) {
     const none = { clusters: empty, listeners: empty };
@@ -55,7 +55,7 @@ export function baseSets(read: Reader, empty: ResourceSet, report: ReportNote): 
   }));
   const clusters = staticClusters(read).map(reported("not-as-written", report)).flatMap(sides);
   const patched = listeners.flatMap(listenerPatching(read, report, "SIDECAR_OUTBOUND"));
-  // Listeners that carry connections are no place for patches: these see the connections that are carried.
+  // Patches leave listeners for HBONE alone: patches see the carried connections.
   const carrier = connectOriginateListener(read);
   const carriers = carrier === undefined ? [] : [{ message: carrier, causes: [] }];
   const ownClusters = [...clusters, ...connectOriginateClusters(read)];
@@ -97,7 +97,7 @@ export function inboundSets(
   };
 }
 
-/** Hosts of the services that an inbound cluster carries requests of. */
+/** Hosts of the services behind an inbound cluster. */
 function hostsBehind(targets: readonly InboundTarget[], cluster: string): string[] {
   return targets.filter(({ port }) => inboundClusterName(port) === cluster).flatMap(
     ({ service, otherServices = [] }) => {

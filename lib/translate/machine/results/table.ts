@@ -1,8 +1,9 @@
 /**
- * All kinds of results, one row each. The order of rows is the order of a proxy's sets of one type.
+ * All kinds of results. A proxy's sets of a type come in the order of the rows.
  *
  * @module
  */
+import { WORKLOAD_KEY } from "../../../mesh/affected.ts";
 import type { ServiceTarget } from "../../../registry/inbound.ts";
 import { outboundClusters } from "../../cluster/outbound.ts";
 import { passedClusters } from "../../cluster/passed.ts";
@@ -36,7 +37,6 @@ import { clientClusters } from "../../proxyless/clusters.ts";
 import { clientListeners } from "../../proxyless/listeners.ts";
 import { clientRoutes } from "../../proxyless/routes.ts";
 import { libraryPorts } from "../../proxyless/servers.ts";
-import type { MeshAnswers } from "../../reader/mesh_answers.ts";
 import type { ProxyProfile } from "../../reader/proxy_profile.ts";
 import { outboundVirtualHosts } from "../../route/sidecar.ts";
 import { sameItems } from "../../../incremental/same_items.ts";
@@ -49,7 +49,16 @@ import {
   sameServiceTargets,
 } from "./gateway_plan.ts";
 import { bareRoute, type MergedListener, mergedListener } from "./outbound_results.ts";
-import { type AnyResultRow, BUILD, joined, ofHosts, ofSets, result, type SetsByType } from "./row.ts";
+import {
+  type AnyResultRow,
+  BUILD,
+  type GroupCondition,
+  joined,
+  ofHosts,
+  ofSets,
+  result,
+  type SetsByType,
+} from "./row.ts";
 import { type BaseSets, baseSets, type ClustersAndListeners, type InboundSets, inboundSets } from "./sets.ts";
 
 const proxies = ({ library }: ProxyProfile) => !library;
@@ -58,7 +67,10 @@ const outbound = (profile: ProxyProfile) => profile.outbound;
 const gateways = (profile: ProxyProfile) => profile.gateways;
 
 /** Few gateways pass connections on by name. */
-const passes = (source: MeshAnswers) => source.passedHostsOf(source.properties).length > 0;
+const passes: GroupCondition = {
+  on: WORKLOAD_KEY.gateways,
+  holds: ({ mesh, properties: { namespace, labels } }) => mesh.gateways.passed(namespace, labels).length > 0,
+};
 
 export const RESULTS = {
   clusters: ofHosts({
@@ -83,7 +95,7 @@ export const RESULTS = {
     failure: BUILD.endpoints,
   }),
 
-  /** Clusters of connections that a gateway passes on by name. */
+  /** Clusters for connections passed on by name. */
   passedClusters: ofHosts({
     type: TYPE.cluster,
     for: gateways,
@@ -185,7 +197,7 @@ export const RESULTS = {
     resources: (route) => route === undefined ? [] : [route.resource],
   }),
 
-  /** Clusters and listeners that belong to no host. */
+  /** Clusters and listeners without a host. */
   base: ofSets<BaseSets>({
     builder: (empty) => (read, _name, _input, report) => baseSets(read, empty, report),
     fallback: (empty) => {
@@ -199,7 +211,7 @@ export const RESULTS = {
     added: ({ added }) => byType(added),
   }),
 
-  /** Extension configurations that filters of listeners ask for by name. */
+  /** Extension configurations, requested by name from filters of listeners. */
   extensions: ofSets({
     builder: (empty) => (read, _name, _input, report): ExtensionSets => extensionSets(read, empty, report),
     fallback: (empty) => ({ configs: empty, pullSecrets: new Map() }),
@@ -209,7 +221,7 @@ export const RESULTS = {
     sets: ({ configs }) => ({ [TYPE.extension]: configs }),
   }),
 
-  /** The hosts that a gateway needs clusters of; undefined: of all. */
+  /** The hosts of a gateway with clusters. Undefined: all hosts. */
   gatewayHosts: result({
     of: "sole",
     for: gateways,
@@ -229,7 +241,7 @@ export const RESULTS = {
     resources: (names) => names.map(({ host, bytes }) => ({ typeUrl: NAME_TABLE_TYPE_URL, name: host, value: bytes })),
   }),
 
-  /** The inbound side of a workload, by its ports. */
+  /** The inbound side of a workload, by ports. */
   inbound: result({
     of: "workload",
     builder: (empty) => (read, _, input: InboundParts, report) => inboundSets(read, input, empty, report),
@@ -239,7 +251,7 @@ export const RESULTS = {
     resources: ({ clusters, listeners, secrets }) => [clusters, listeners, secrets].flatMap(({ list }) => list),
   }),
 
-  /** Filter chains of ports that nothing names, by the policies of a workload. */
+  /** Filter chains of unnamed ports, by the policies of a workload. */
   passthrough: result({
     of: "workload",
     builder: () => (read) => passthrough(read),
@@ -256,7 +268,7 @@ export const RESULTS = {
     sameInput: (a, b) => shapeName(a) === shapeName(b),
   }),
 
-  /** The demands of a library's ports on their callers. */
+  /** The demands of a library's ports on callers. */
   libraryPorts: result({
     of: "workload",
     for: libraries,
@@ -295,8 +307,8 @@ function byType({ clusters, listeners }: ClustersAndListeners): SetsByType {
   return { [TYPE.cluster]: clusters, [TYPE.listener]: listeners };
 }
 
-/** The rows that every translator has. */
+/** The rows of every translator. */
 export type Results = typeof RESULTS;
 
-/** The rows of a translator, which may have further ones. */
+/** The rows of a translator, with further rows. */
 export type ResultRows = Results & Readonly<Record<string, AnyResultRow>>;
