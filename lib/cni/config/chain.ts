@@ -32,10 +32,14 @@ export class ChainError extends Error {
  * The configuration with our entry. A list keeps its name; a single configuration becomes a list in a file that ends in
  * `.conflist`, under its own network name, because address allocations are kept by that name.
  *
- * @throws {ChainError} when the runtime would pass us no result: a version before 0.3.0, or one that we do not speak.
+ * @throws {ChainError} If the runtime refuses every pod (a list without a name), or passes the plugin no result (a version
+ *   before 0.3.0, or a version that the plugin does not speak).
  */
 export function chain(config: NetworkConfig, entry: NetworkJson): TextFile {
   const plain = ownEntries(config).length === 0 ? config : unchained(config);
+  if (plain.form === "list" && plain.name === "") {
+    throw new ChainError(`${config.file}: name: got "", expected a name: the runtime refuses every pod without one`);
+  }
   const version = plain.form === "single" && tooOld(plain.version) ? CHAIN_VERSION : plain.version;
   if (!(protocolVersions as readonly string[]).includes(version ?? "")) {
     throw new ChainError(

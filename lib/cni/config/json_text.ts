@@ -72,7 +72,7 @@ function valueEnd(text: string, at: number): number {
 }
 
 /** End of the string that begins at `at`. */
-export function stringEnd(text: string, at: number): number {
+function stringEnd(text: string, at: number): number {
   let i = at + 1;
   while (text[i] !== '"') {
     if (i >= text.length) throw new RangeError("the text ends within a string; check it with JSON.parse first");

@@ -7,7 +7,6 @@
  */
 import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
-import { foldKey, GoObject, goText, goValue, parseAsGo } from "./go_json.ts";
 import { isConfigName, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 
 /** A configuration file, as text. */
@@ -49,52 +48,23 @@ export interface Choice {
   readonly passedOver: readonly { readonly file: string; readonly problem: string }[];
 }
 
-/** A field of a Go struct; null leaves it as it is. */
-const text = z.string({ error: "a text" }).nullable();
-const truth = z.boolean({ error: "true or false" }).nullable();
-const listOf = (element: z.ZodType) => z.array(element, { error: "an array" }).nullable();
-
-/** An object as a Go struct takes it: every member that names a field has to fit the field. */
-function goStruct(fields: Readonly<Record<string, z.ZodType>>) {
-  const byKey = new Map(Object.keys(fields).map((name) => [foldKey(name), name]));
-  return z.instanceof(GoObject, { error: "an object" }).check((check) => {
-    for (const [key, value] of check.value.members) {
-      const name = byKey.get(foldKey(key));
-      if (name === undefined) continue;
-      const { error } = fields[name]!.safeParse(value, { reportInput: true });
-      for (const { path, message, input } of error?.issues ?? []) {
-        check.issues.push({ code: "custom", path: [name, ...path], message, input });
-      }
-    }
-  });
-}
-
-/** Any object as a Go map takes it. */
-const goMap = (element: z.ZodType) =>
-  z.instanceof(GoObject, { error: "an object" }).check((check) => {
-    for (const [key, value] of check.value.members) {
-      const { error } = element.safeParse(value, { reportInput: true });
-      for (const { message } of error?.issues ?? []) {
-        check.issues.push({ code: "custom", path: [key], message, input: value });
-      }
-    }
-  });
+/** A field of a plugin. Null is the same as an absent field. */
+const text = z.string({ error: "a text" }).nullish();
+const truth = z.boolean({ error: "true or false" }).nullish();
+const listOf = (element: z.ZodType) => z.array(element, { error: "an array" }).nullish();
+const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape, { error: "an object" });
+const mapOf = (element: z.ZodType) => z.record(z.string(), element, { error: "an object" }).nullish();
 
 /** One plugin's configuration (`PluginConf` of libcni). */
-const pluginConf = goStruct({
+const pluginConf = object({
   cniVersion: text,
   name: text,
-  type: text,
-  capabilities: goMap(truth).nullable(),
-  ipam: goStruct({ type: text }).nullable(),
-  dns: goStruct({ nameservers: listOf(text), domain: text, search: listOf(text), options: listOf(text) }).nullable(),
-  prevResult: goMap(z.unknown()).nullable(),
-  "cni.dev/valid-attachments": listOf(goStruct({ containerID: text, ifname: text }).nullable()),
-}).check((check) => {
-  const type = check.value.field("type");
-  if (type === undefined || type === "") {
-    check.issues.push({ code: "custom", path: ["type"], message: "the name of a plugin", input: type });
-  }
+  type: z.string({ error: "the name of a plugin" }).min(1, { error: "the name of a plugin" }),
+  capabilities: mapOf(truth),
+  ipam: object({ type: text }).nullish(),
+  dns: object({ nameservers: listOf(text), domain: text, search: listOf(text), options: listOf(text) }).nullish(),
+  prevResult: mapOf(z.unknown()),
+  "cni.dev/valid-attachments": listOf(object({ containerID: text, ifname: text }).nullish()),
 });
 
 /** A flag of a list: libcni takes texts too. */
@@ -104,7 +74,7 @@ const version = z.string({ error: "a version" }).refine((found) => parseVersion(
   error: "a version, such as 1.0.0",
 });
 
-/** A list (`NetworkConfigList` of libcni). Unlike those of a plugin its keys count in one spelling alone. */
+/** A list (`NetworkConfigList` of libcni). Unlike a plugin's fields, no field of a list may be null. */
 const networkList = z.object({
   name: z.string({ error: "a text" }),
   cniVersion: z.string({ error: "a version" }).optional(),
@@ -112,7 +82,7 @@ const networkList = z.object({
   disableCheck: flag,
   disableGC: flag,
   loadOnlyInlinedPlugins: flag,
-  plugins: z.array(z.unknown().transform((found) => goValue(found)).pipe(pluginConf), { error: "an array of plugins" })
+  plugins: z.array(pluginConf, { error: "an array of plugins" })
     .min(1, { error: "at least one plugin" }).optional(),
 }, { error: "an object" }).check((check) => {
   const { cniVersion, cniVersions, loadOnlyInlinedPlugins, plugins } = check.value;
@@ -124,17 +94,24 @@ const networkList = z.object({
   }
 });
 
-/** Levels of nesting of a list around its plugins. */
-const LIST_DEPTH = 2;
-
 /** Reads one file. */
 export function readConfig(file: ConfigFile): ReadConfig {
   const { name, text } = file;
   if (text === undefined) return { file: name, problem: file.problem ?? "it cannot be read" };
-  const isList = name.endsWith(".conflist");
-  const parsed = parseAsGo(text, isList ? 0 : LIST_DEPTH);
+  const parsed = parseJson(text);
   if ("problem" in parsed) return { file: name, problem: parsed.problem };
-  return isList ? readList(file, text, parsed.value) : readSingle(name, text, parsed.value);
+  return name.endsWith(".conflist") ? readList(file, text, parsed.value) : readSingle(name, text, parsed.value);
+}
+
+function parseJson(text: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    const why = text.startsWith("\ufeff")
+      ? "it begins with a byte order mark"
+      : (error as Error).message.replaceAll(/\s+/g, " ");
+    return { problem: `it is not JSON: ${why}` };
+  }
 }
 
 function readList(file: ConfigFile, text: string, value: unknown): ReadConfig {
@@ -153,48 +130,42 @@ function readList(file: ConfigFile, text: string, value: unknown): ReadConfig {
     name,
     version: newestVersion(result.data),
     plugins: isObject(value) && Array.isArray(value["plugins"]) ? value["plugins"] : [],
-    types: plugins.map((plugin) => String(plugin.field("type"))),
+    types: plugins.map((plugin) => plugin.type),
     furtherTypes: further,
   };
 }
 
-/** Types of the plugins in files of their own; why the whole list is refused when one of them is. */
+/** The types of the plugins in files of their own, or why one of these files, and with it the list, is refused. */
 function readPluginFiles(files: readonly ConfigFile[]): string[] | string {
   const types: string[] = [];
   for (const { name, text, problem } of sorted(files.filter((file) => file.name.endsWith(".conf")))) {
     if (text === undefined) return `${name}: ${problem ?? "it cannot be read"}`;
-    const parsed = parseAsGo(text);
+    const parsed = parseJson(text);
     if ("problem" in parsed) return `${name}: ${parsed.problem}`;
-    const result = pluginConf.safeParse(goText(text), { reportInput: true });
+    const result = pluginConf.safeParse(parsed.value, { reportInput: true });
     if (!result.success) return `${name}: ${issueLines(result.error.issues).join("; ")}`;
-    types.push(String(result.data.field("type")));
+    types.push(result.data.type);
   }
   return types;
 }
 
 function readSingle(file: string, text: string, value: unknown): ReadConfig {
-  const first = pluginConf.safeParse(goText(text), { reportInput: true });
-  if (!first.success) {
-    const isList = isObject(value) && "plugins" in value;
-    return refused(file, first.error.issues, isList ? "; a list must be in a file that ends in .conflist" : "");
+  const result = pluginConf.safeParse(value, { reportInput: true });
+  if (!result.success) {
+    const isList = isObject(value) && "plugins" in value && !("type" in value);
+    return refused(file, result.error.issues, isList ? "; a list must be in a file that ends in .conflist" : "");
   }
-  // libcni makes a list of it, for which it writes the configuration down anew and reads it again.
-  const second = pluginConf.safeParse(goValue(value), { reportInput: true });
-  if (!second.success) return refused(file, second.error.issues);
+  const { name, cniVersion, type } = result.data;
   return {
     file,
     text,
     form: "single",
-    name: textOr(first.data.field("name"), ""),
-    version: textOr(first.data.field("cniVersion"), undefined),
+    name: name ?? "",
+    version: cniVersion || undefined,
     plugins: isObject(value) ? [value] : [],
-    types: [String(second.data.field("type"))],
+    types: [type],
     furtherTypes: [],
   };
-}
-
-function textOr<T>(value: unknown, otherwise: T): string | T {
-  return typeof value === "string" && value !== "" ? value : otherwise;
 }
 
 function refused(file: string, issues: Parameters<typeof issueLines>[0], hint = ""): ReadConfig {
@@ -207,7 +178,7 @@ function refused(file: string, issues: Parameters<typeof issueLines>[0], hint = 
  */
 export function pluginFolder({ name, text }: ConfigFile): string | undefined {
   if (!name.endsWith(".conflist") || text === undefined) return undefined;
-  const parsed = parseAsGo(text);
+  const parsed = parseJson(text);
   if ("problem" in parsed || !isObject(parsed.value)) return undefined;
   const { name: network, loadOnlyInlinedPlugins } = parsed.value;
   return typeof network === "string" && !isTrue(loadOnlyInlinedPlugins) ? network : undefined;

@@ -159,10 +159,10 @@ Deno.test({
     assert.deepEqual(
       choice.passedOver.map((
         { file, problem },
-      ) => [file, problem.startsWith("it is no JSON") ? "it is no JSON" : problem]),
+      ) => [file, problem.startsWith("it is not JSON") ? "it is not JSON" : problem]),
       [
         ["02-gone.conf", "it just went"],
-        ["03-half.conflist", "it is no JSON"],
+        ["03-half.conflist", "it is not JSON"],
         ["04-empty.conflist", "plugins: got an array, expected at least one plugin"],
         [
           "05-list.conf",
