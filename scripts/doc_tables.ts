@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/ that are generated from code: the debug pages, and the parts of the server.
+ * Writes the tables of docs/ that are generated from code: the debug pages, and the parts of the programs.
  *
  *     deno task doc-tables
  *
@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { AGENT_PARTS } from "../lib/agent/start/agent_parts.ts";
 import { PAGES } from "../lib/debug/pages.ts";
 import { SERVER_PARTS } from "../lib/discovery/server_parts.ts";
 
@@ -29,8 +30,15 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [first, `| ${wide.map((w) => "-".repeat(w)).join(" | ")} |`, ...rest].join("\n");
 }
 
-function serverParts(): string {
-  const listed = SERVER_PARTS.list.map(({ name, needs, why, beside }) =>
+type ListedParts = readonly {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly why: string;
+  readonly beside?: boolean;
+}[];
+
+function partsTable(parts: ListedParts): string {
+  const listed = parts.map(({ name, needs, why, beside }) =>
     [`\`${name}\``, needs.map((need) => `\`${need}\``).join(" "), cell(beside ? `${why} (beside)` : why)] as const
   );
   return table(["Part", "Needs", "Why it stands there"], listed);
@@ -42,7 +50,8 @@ export const DOC_TABLES: readonly DocTable[] = [
     page: "docs/users/pages.md",
     lines: () => table(["Page", "What"], PAGES.map(({ path, help }) => [`\`/debug/${path}\``, cell(help)])),
   },
-  { name: "server-parts", page: "docs/architecture.md", lines: serverParts },
+  { name: "server-parts", page: "docs/architecture.md", lines: () => partsTable(SERVER_PARTS.list) },
+  { name: "agent-parts", page: "docs/architecture.md", lines: () => partsTable(AGENT_PARTS.list) },
 ];
 
 /** A page's text with a table inserted. */
