@@ -3,51 +3,22 @@
  *
  * @module
  */
-import { type Address, introspectionAddress, parseAddress } from "../../lib/cli/address.ts";
+import { type Address, introspectionAddress } from "../../lib/cli/address.ts";
 import { SHARED_DOMAIN } from "../../lib/registry/shared_domain.ts";
 import { UsageError } from "../../lib/cli/command.ts";
+import { type FallbacksOf, type FlagOptions, readOptions } from "../../lib/cli/option.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
 import { readableDuration } from "../../lib/kernel/time/duration.ts";
 import { policyOfSuites } from "../../lib/sockets/listen/tls_policy.ts";
-import type { DiscoveryFlagValues } from "./discovery_flags.ts";
+import { type DiscoveryFlagValues, discoveryRows } from "./discovery_flags.ts";
 
 /** Everything the command line says about a discovery server. Durations are milliseconds. */
-export interface DiscoveryOptions {
+export interface DiscoveryOptions extends FlagOptions<typeof discoveryRows> {
   readonly introspection: Address;
-  /** Undefined: plain-text discovery is served on `httpAddr`. */
-  readonly grpcAddr: Address | undefined;
-  readonly httpAddr: Address;
-  /** Undefined: webhooks are served on `httpAddr`. */
-  readonly httpsAddr: Address | undefined;
-  /** Whether `httpsAddr` was given: only the orchestrator asks webhooks, so without one they are served on request. */
+  /** Whether `httpsAddr` was given. Without an orchestrator, which asks webhooks, they are served on request alone. */
   readonly httpsAddrGiven: boolean;
-  /** Undefined: metrics are served on `httpAddr`. */
-  readonly monitoringAddr: Address | undefined;
-  /** Undefined: no discovery over TLS. */
-  readonly secureGrpcAddr: Address | undefined;
-  /** Alias to cluster. */
-  readonly clusterAliases: Readonly<Record<string, string>>;
-  readonly clusterId: string;
-  readonly clusterRegistriesNamespace: string;
-  readonly cniNamespace: string;
-  readonly namespace: string;
-  /** Undefined: objects come from the orchestrator. */
-  readonly configDir: string | undefined;
-  readonly domain: string;
-  /** Undefined: the pod's own. */
-  readonly orchconfig: string | undefined;
-  readonly orchApiBurst: number;
-  readonly orchApiQps: number;
-  readonly meshConfig: string;
-  readonly networksConfig: string;
-  /** Those of the two files that were named, and so must exist. */
+  /** The two files, if the command line named them. A named file must exist. */
   readonly mustExist: readonly ("meshConfig" | "networksConfig")[];
-  readonly registries: readonly ("Orch" | "File" | "Mock")[];
-  readonly keepaliveInterval: number;
-  readonly keepaliveTimeout: number;
-  readonly keepaliveMaxServerConnectionAge: number;
-  readonly shutdownDuration: number;
-  readonly profile: boolean;
   readonly tls: DiscoveryTls;
 }
 
@@ -62,16 +33,10 @@ export interface DiscoveryTls {
   readonly cipherSuites: readonly string[];
 }
 
-/** Variables that stand in for flags that are not given, and those that a flag has to agree with. */
-export type DiscoveryFallbacks = Pick<
-  Settings,
-  | "POD_NAMESPACE"
-  | "CLUSTER_ID"
-  | "GRPC_KEEPALIVE_INTERVAL"
-  | "GRPC_KEEPALIVE_TIMEOUT"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "ENABLE_MCS_HOST"
->;
+/** Settings that count for flags that are not given, and settings that a flag has to agree with. */
+export type DiscoveryFallbacks =
+  & FallbacksOf<typeof discoveryRows>
+  & Pick<Settings, "ENABLE_MCS_SERVICE_DISCOVERY" | "ENABLE_MCS_HOST">;
 
 /**
  * Checks flag values and makes options of them.
@@ -84,64 +49,25 @@ export function discoveryOptions(
   given: ReadonlySet<string>,
   settings: DiscoveryFallbacks,
 ): DiscoveryOptions {
-  const problems: string[] = [];
-  const namespace = given.has("namespace") ? flags.namespace : settings.POD_NAMESPACE;
+  const { options: read, problems } = readOptions(discoveryRows, flags, given, settings);
   const options: DiscoveryOptions = {
-    ...readAddresses(flags, problems),
+    ...read,
+    introspection: introspectionAddress(flags),
     httpsAddrGiven: given.has("httpsAddr"),
-    clusterAliases: flags.clusterAliases,
-    clusterId: given.has("clusterID") ? flags.clusterID : settings.CLUSTER_ID,
-    clusterRegistriesNamespace: given.has("clusterRegistriesNamespace") ? flags.clusterRegistriesNamespace : namespace,
-    cniNamespace: given.has("cniNamespace") ? flags.cniNamespace : settings.POD_NAMESPACE,
-    namespace,
-    configDir: orNone(flags.configDir),
-    domain: flags.domain,
-    orchconfig: orNone(flags.orchconfig),
-    orchApiBurst: flags.orchApiBurst,
-    orchApiQps: flags.orchApiQPS,
-    meshConfig: flags.meshConfig,
-    networksConfig: flags.networksConfig,
+    clusterRegistriesNamespace: given.has("clusterRegistriesNamespace")
+      ? read.clusterRegistriesNamespace
+      : read.namespace,
     mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => given.has(name)),
-    registries: [...new Set(flags.registries)] as ("Orch" | "File" | "Mock")[],
-    keepaliveInterval: given.has("keepaliveInterval") ? flags.keepaliveInterval : settings.GRPC_KEEPALIVE_INTERVAL,
-    keepaliveTimeout: given.has("keepaliveTimeout") ? flags.keepaliveTimeout : settings.GRPC_KEEPALIVE_TIMEOUT,
-    keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge || Infinity,
-    shutdownDuration: flags.shutdownDuration,
-    profile: flags.profile,
     tls: readTls(flags, problems),
   };
   problems.push(
     ...durationProblems(flags),
     ...aliasProblems(flags.clusterAliases),
-    ...otherProblems(flags, given, options),
+    ...otherProblems(given, options),
     ...sharedNameProblems(options, settings),
   );
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return options;
-}
-
-function orNone(text: string): string | undefined {
-  return text === "" ? undefined : text;
-}
-
-function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
-  const read = (name: "grpcAddr" | "httpAddr" | "httpsAddr" | "monitoringAddr" | "secureGRPCAddr") => {
-    const text = flags[name];
-    if (text === "" && name !== "httpAddr") return undefined;
-    const address = parseAddress(text);
-    if (address === undefined) {
-      problems.push(`flag --${name}: got ${JSON.stringify(text)}, expected host:port or :port, port from 0 to 65535`);
-    }
-    return address;
-  };
-  return {
-    introspection: introspectionAddress(flags),
-    grpcAddr: read("grpcAddr"),
-    httpAddr: read("httpAddr") ?? { host: "", port: 0 },
-    httpsAddr: read("httpsAddr"),
-    monitoringAddr: read("monitoringAddr"),
-    secureGrpcAddr: read("secureGRPCAddr"),
-  };
 }
 
 function readTls(flags: DiscoveryFlagValues, problems: string[]): DiscoveryTls {
@@ -160,11 +86,9 @@ function readTls(flags: DiscoveryFlagValues, problems: string[]): DiscoveryTls {
 }
 
 function durationProblems(flags: DiscoveryFlagValues): string[] {
-  const atLeastZero = ["keepaliveMaxServerConnectionAge", "shutdownDuration"] as const;
   const say = (name: string, ms: number, expected: string) =>
     `flag --${name}: got ${readableDuration(ms)}, expected ${expected}`;
   return [
-    ...atLeastZero.filter((n) => flags[n] < 0).map((n) => say(n, flags[n], "0s or more")),
     // Each ping costs every proxy a packet: this is also the least that Go's servers take.
     ...flags.keepaliveInterval < 1000 ? [say("keepaliveInterval", flags.keepaliveInterval, "1s or more")] : [],
     ...flags.keepaliveTimeout <= 0 ? [say("keepaliveTimeout", flags.keepaliveTimeout, "more than 0s")] : [],
@@ -181,7 +105,7 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   });
 }
 
-function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
+function otherProblems(given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
   const problems = nameProblems(given, options);
   // Service entries of a folder are services too: with one, no registry is needed.
   if (options.registries.length === 0 && options.configDir === undefined) {
@@ -195,8 +119,6 @@ function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, o
       problems.push("flag --registries: got Orch and File, expected one of them: they are one cluster's services");
     }
   }
-  if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
-  if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);
   return problems;
 }
 

@@ -1,0 +1,90 @@
+/**
+ * A flag as one row: its type, default and help, and the option that a program makes of its value. The type of the options
+ * follows from the rows.
+ *
+ * @module
+ */
+import { readableDuration } from "../kernel/time/duration.ts";
+import type { Flag, FlagType, FlagValue } from "./flag.ts";
+
+/** What a row says beyond its flag. */
+export interface OptionRow<V extends FlagValue, Variable extends string, Option> {
+  /** Setting whose value counts when the flag is not given. Default: the default of the flag counts. */
+  readonly variable?: Variable;
+  /** Whether a value can be used, and what is expected instead. Default: every value of the flag's type can be used. */
+  readonly check?: { readonly good: (value: V) => boolean; readonly expected: string };
+  /** The option of a value. Default: the value itself. */
+  readonly read?: (value: V) => Option;
+}
+
+/** A flag, and the option that is made of it. */
+export interface OptionFlag<V extends FlagValue, Name extends string, Variable extends string, Option>
+  extends Flag<V>, Omit<OptionRow<V, Variable, Option>, "read"> {
+  readonly option: Name;
+  readonly read: (value: V) => Option;
+}
+
+/** A row of a table of flags. */
+export function option<
+  V extends FlagValue,
+  const Name extends string,
+  const Variable extends string = never,
+  Option = V,
+>(name: Name, flag: Flag<V>, row: OptionRow<V, Variable, Option> = {}): OptionFlag<V, Name, Variable, Option> {
+  const { read = (value: V) => value as unknown as Option, ...rest } = row;
+  return { ...flag, ...rest, read, option: name };
+}
+
+/** The shape of every row, for tables. */
+interface AnyRow extends Flag {
+  readonly option: string;
+  readonly variable?: string;
+  readonly check?: { readonly good: (value: never) => boolean; readonly expected: string };
+  readonly read: (value: never) => unknown;
+}
+
+/** Rows by the names of their flags. */
+export type OptionRows = Readonly<Record<string, AnyRow>>;
+
+/** The options that rows give, by their names. */
+export type FlagOptions<R extends OptionRows> = {
+  readonly [K in keyof R as R[K]["option"]]: ReturnType<R[K]["read"]>;
+};
+
+/** The settings that count for flags that are not given. */
+export type FallbacksOf<R extends OptionRows> = {
+  readonly [K in keyof R as R[K] extends { readonly variable?: infer V extends string } ? V : never]: R[K]["default"];
+};
+
+/**
+ * Reads options.
+ *
+ * @param given The flags of the command line. A flag that was not given has the value of its setting, or its default.
+ * @returns The options, and a line for each value that cannot be used.
+ */
+export function readOptions<R extends OptionRows>(
+  rows: R,
+  values: { readonly [K in keyof R]: R[K]["default"] },
+  given: ReadonlySet<string>,
+  settings: FallbacksOf<R>,
+): { readonly options: FlagOptions<R>; readonly problems: string[] } {
+  const problems: string[] = [];
+  const fallbacks: Readonly<Record<string, unknown>> = settings;
+  const options = Object.entries(rows).map(([name, { option, variable, check, read, type }]) => {
+    const value = (variable === undefined || given.has(name) ? values[name] : fallbacks[variable]) as never;
+    if (check !== undefined && !check.good(value)) {
+      problems.push(`flag --${name}: got ${shown(type, value)}, expected ${check.expected}`);
+    }
+    return [option, read(value)];
+  });
+  return { options: Object.fromEntries(options), problems };
+}
+
+function shown(type: FlagType, value: FlagValue): string {
+  return type === "duration" ? readableDuration(value as number) : JSON.stringify(value);
+}
+
+/** A text, or undefined instead of the empty text. */
+export function orNone(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
