@@ -1,5 +1,5 @@
 /**
- * The bootstrap of a workload's proxy: a pure function of its node, its settings and its machine.
+ * The bootstrap of a workload's proxy: a pure function of the proxy's node, the settings and the machine.
  *
  * @module
  */
@@ -27,17 +27,17 @@ export interface BootstrapInput {
   readonly metricsPort: number;
   readonly metricsLocalOnly: boolean;
   readonly countsConnections: boolean;
-  /** After how long series that nothing counts are removed, ms; 0 (the default): never. */
+  /** Age after which unused metric series are removed, ms. 0 (the default): never. */
   readonly evictionInterval?: number;
   readonly outlierLogPath: string | undefined;
   /** Log lines of Envoy are JSON. */
   readonly logAsJson: boolean;
-  /** TLS is limited to the parameters that FIPS 140-2 allows (`COMPLIANCE_POLICY`). Default false. */
+  /** Limits TLS to the parameters that FIPS 140-2 allows (`COMPLIANCE_POLICY`). Default false. */
   readonly fips?: boolean;
   readonly sockets: BootstrapSockets;
 }
 
-/** Unix sockets that a bootstrap names. */
+/** Unix sockets in a bootstrap. */
 export interface BootstrapSockets {
   readonly xds: string;
   readonly sds: string;
@@ -45,11 +45,11 @@ export interface BootstrapSockets {
   readonly files?: string;
   /** Absent: no other program serves credentials. */
   readonly credentials?: string;
-  /** Folder for what Envoy writes about itself. */
+  /** Folder for the files that Envoy writes. */
   readonly data: string;
 }
 
-/** A bootstrap as protojson, and settings that have no effect in it. */
+/** A bootstrap as protojson, and the settings without an effect on the bootstrap. */
 export interface Bootstrap {
   readonly config: EnvoyJson;
   readonly problems: readonly BootstrapFinding[];
@@ -124,7 +124,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
   return { config, problems };
 }
 
-/** The node's metadata, with what tells the server which sockets it may have secrets asked of. */
+/** The node's metadata. One entry tells the server which sockets the proxy may request secrets from. */
 export function bootstrapMetadata({ node, sockets }: BootstrapInput): AgentNode["metadata"] {
   return {
     ...node.metadata,
@@ -133,7 +133,7 @@ export function bootstrapMetadata({ node, sockets }: BootstrapInput): AgentNode[
   };
 }
 
-/** Fields of a log line, named as those of the agent's own. */
+/** Fields of a log line, named as in the agent's own log. */
 const LOG_FIELDS = {
   time: "%Y-%m-%dT%T.%fZ",
   level: "%l",
@@ -162,7 +162,10 @@ function annotationProblems(ofStats: readonly StatsFinding[], compression: strin
   return known ? found : [...found, { ...wrong, expected: METRICS_COMPRESSIONS.join(", ") }];
 }
 
-/** Everything else comes over one stream, however long the server takes: there is no other configuration to start with. */
+/**
+ * Everything else comes over one stream. The proxy waits for the server without a limit: there is no other
+ * configuration to start with.
+ */
 function dynamicResources(delta: boolean): EnvoyJson {
   const source = { ads: {}, initial_fetch_timeout: "0s", resource_api_version: "V3" };
   return {

@@ -1,5 +1,5 @@
 /**
- * Small pieces of Envoy configuration as protojson, from which a bootstrap is put together.
+ * Small pieces of Envoy configuration as protojson, for the bootstrap.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** Takes `host:port` apart; undefined when it is none. */
+/** Takes `host:port` apart. Returns undefined for another text. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:\[\]]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -39,7 +39,7 @@ export function assignment(cluster_name: string, address: EnvoyJson): EnvoyJson 
   return { cluster_name, endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] };
 }
 
-/** The options of a cluster that speaks HTTP/2. */
+/** The options of an HTTP/2 cluster. */
 export function http2Options(): EnvoyJson {
   const name = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
   return { [name]: typed(name, { explicit_http_config: { http2_protocol_options: {} } }) };

@@ -1,5 +1,5 @@
 /**
- * Address families of a workload, and the addresses that the proxy's own listeners take by them.
+ * Address families of a workload, and the addresses of the proxy's own listeners in these families.
  *
  * @module
  */
@@ -20,9 +20,8 @@ const V6 = { localhost: "::1", wildcard: "::" };
 
 /**
  * The families of a workload.
- *
- * @param addresses Its addresses, the main one first.
- * @param dualStack Whether both are served where it has both; else IPv4 alone.
+ * @param addresses The workload's addresses, the main address first.
+ * @param dualStack Serves both families where the workload has both. Otherwise IPv4 alone is served.
  */
 export function familiesOf(addresses: readonly string[], dualStack: boolean): BootstrapFamilies {
   const isV6 = addresses.map((address) => address.includes(":"));

@@ -1,8 +1,9 @@
 /**
- * The bootstrap of applications that speak xDS by themselves (gRPC without a proxy): they ask the agent's relay, and take
- * the workload's certificate from files.
+ * The bootstrap of gRPC applications with an xDS client of their own and without a proxy. Such an application asks the
+ * agent's relay, and takes the workload's certificate from files.
  *
- * Format: gRFC A27 and A30 (xds_servers, node), A29 (certificate_providers), A36 (server_listener_resource_name_template).
+ * Format: gRFC A27 and A30 (xds_servers, node), A29 (certificate_providers), A36
+ * (server_listener_resource_name_template).
  *
  * @module
  */
@@ -25,12 +26,12 @@ export interface GrpcBootstrapInput {
   readonly certificates: GrpcCertificateFiles | undefined;
 }
 
-/** The name by which server listeners ask for their configuration; `%s` becomes the address that they listen on. */
+/** The name by which server listeners ask for their configuration. `%s` becomes the listening address. */
 const SERVER_LISTENER = "xds.istio.io/grpc/lds/inbound/%s";
 /** How often files are looked at again. */
 const REFRESH = "900s";
 
-/** The bootstrap as JSON. `GENERATOR` tells servers of the field which resources such a client takes. */
+/** The bootstrap as JSON. `GENERATOR` tells servers of the field which resources a gRPC client takes. */
 export function grpcBootstrap({ node, socket, certificates }: GrpcBootstrapInput): EnvoyJson {
   const { id, locality, metadata } = node;
   return {
@@ -39,7 +40,7 @@ export function grpcBootstrap({ node, socket, certificates }: GrpcBootstrapInput
       channel_creds: [{ type: "insecure" }],
       server_features: ["xds_v3"],
     }],
-    // Without a locality, be it empty, gRPC for Node refuses the file.
+    // gRPC for Node refuses a file without a locality. An empty locality is enough.
     node: { id, metadata: { GENERATOR: "grpc", ...metadata }, locality },
     ...(certificates === undefined ? {} : { certificate_providers: { default: fileWatcher(certificates) } }),
     server_listener_resource_name_template: SERVER_LISTENER,

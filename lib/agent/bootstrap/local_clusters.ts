@@ -11,20 +11,20 @@ export interface LocalPorts {
   readonly adminPort: number;
   /** The agent's status port. */
   readonly agentPort: number;
-  /** Socket over which configuration comes. */
+  /** Socket of the xDS stream. */
   readonly xdsSocket: string;
-  /** Socket over which the workload's certificates come. */
+  /** Socket of the workload's certificate. */
   readonly sdsSocket: string;
-  /** Socket over which certificates in files come, where the workload's come from elsewhere. */
+  /** Socket of certificates in files, if another program serves the workload's certificate. */
   readonly filesSocket: string | undefined;
-  /** Socket of another program that serves credentials. */
+  /** Socket of another program's credentials. */
   readonly credentialSocket: string | undefined;
 }
 
 export function localClusters(local: LocalPorts): EnvoyJson[] {
   const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket, credentialSocket } = local;
   return [
-    // Users name it in patches and templates.
+    // Users name this cluster in patches and templates.
     localCluster("prometheus_stats", tcpAddress(localhost, adminPort), "0.250s"),
     localCluster("agent", tcpAddress(localhost, agentPort), "0.250s"),
     socketCluster("sds-grpc", sdsSocket),
@@ -53,7 +53,7 @@ function socketCluster(name: string, path: string): EnvoyJson {
   return { ...localCluster(name, pipeAddress(path), "1s"), typed_extension_protocol_options: http2Options() };
 }
 
-/** The proxy must not refuse itself its own configuration. */
+/** Circuit breakers must never keep the proxy from the proxy's own configuration. */
 function unlimited(priority: "DEFAULT" | "HIGH"): EnvoyJson {
   const most = 100_000;
   return { priority, max_connections: most, max_pending_requests: most, max_requests: most };

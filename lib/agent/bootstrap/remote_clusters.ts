@@ -1,5 +1,5 @@
 /**
- * Static clusters of servers that the mesh configuration names: collectors of traces, logs and statistics.
+ * Static clusters of the servers in the mesh configuration: collectors of traces, logs and statistics.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { assignment, type EnvoyJson, http2Options, parseHostPort, seconds, tcpAd
 import type { BootstrapFamilies } from "./families.ts";
 import { tlsSocket } from "./tls_socket.ts";
 
-/** A field of the proxy's settings that cannot be in force. */
+/** A field of the proxy's settings that has no effect. */
 export interface BootstrapFinding {
   readonly field: string;
   readonly value: string;
@@ -26,7 +26,7 @@ interface RemoteServer {
 }
 
 /**
- * The clusters, and the addresses of which none can be made.
+ * The clusters, and the unusable addresses.
  *
  * @param fips `COMPLIANCE_POLICY=fips-140-2`
  */
@@ -130,7 +130,7 @@ function keepaliveOf({ probes, time, interval }: TcpKeepalive): EnvoyJson {
   return { tcp_keepalive };
 }
 
-/** Sends statistics where the settings say; each needs its cluster or an address. */
+/** Sends statistics where the settings say. Each sink needs a cluster or an address. */
 export function statsSinks(proxy: ProxySettings, clusters: readonly EnvoyJson[]): EnvoyJson[] {
   const sinks: EnvoyJson[] = [];
   if (clusters.some(({ name }) => name === "envoy_metrics_service")) {

@@ -1,19 +1,19 @@
 /**
- * Values of Envoy's runtime, and the limit of connections that was one of them once.
+ * Values of Envoy's runtime, and the limit of connections, formerly a runtime value.
  *
  * @module
  */
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** The key by which settings limit the connections of clients; Envoy 1.40 has a resource monitor instead. */
+/** The key of the limit of client connections in the settings. Envoy 1.40 has a resource monitor instead. */
 const CONNECTIONS = "overload.global_downstream_max_connections";
-/** No limit: that belongs to edges. */
+/** No limit. Limits are for proxies at the edge of the mesh. */
 const UNLIMITED = "2147483647";
 
 /** The values of every proxy. */
 const DEFAULTS: EnvoyJson = { "re2.max_program_size.error_level": "32768" };
 
-/** Values with those of the settings over them; an empty one takes a default away. */
+/** The defaults, overridden by the values of the settings. An empty value removes a default. */
 export function runtimeValues(values: Readonly<Record<string, string>> = {}): EnvoyJson {
   const merged: Record<string, unknown> = { ...DEFAULTS };
   for (const [key, value] of Object.entries(values)) {
@@ -24,7 +24,7 @@ export function runtimeValues(values: Readonly<Record<string, string>> = {}): En
   return merged;
 }
 
-/** Connections of clients that a proxy takes at once; undefined: the settings want no such rule. */
+/** The limit of simultaneous client connections. Undefined: the settings ask for no limit. */
 export function overloadManager(values: Readonly<Record<string, string>> = {}): EnvoyJson | undefined {
   const most = values[CONNECTIONS] ?? UNLIMITED;
   if (most === "") return undefined;

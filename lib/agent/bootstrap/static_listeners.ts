@@ -1,5 +1,5 @@
 /**
- * Static listeners of a proxy: its own metrics, and the readiness that the agent knows.
+ * Static listeners of a proxy: the proxy's own metrics, and readiness.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import type { BootstrapFamilies } from "./families.ts";
 /** Compressions of the page of metrics. */
 export const METRICS_COMPRESSIONS = ["gzip", "brotli", "zstd"] as const;
 
-/** Ports of the listeners, and how metrics are compressed for clients that take it. */
+/** Ports of the listeners, and the compression of metrics for clients that accept compression. */
 export interface StaticListenerInput {
   readonly families: BootstrapFamilies;
   readonly metricsPort: number;
-  /** Metrics are for clients of this machine alone. */
+  /** Only clients of this machine get metrics. */
   readonly metricsLocalOnly: boolean;
   readonly readinessPort: number;
   readonly compression: string | undefined;

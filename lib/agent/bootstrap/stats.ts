@@ -1,5 +1,5 @@
 /**
- * Statistics of a proxy: which it keeps, and which parts of their names become tags.
+ * Statistics of a proxy: which statistics the proxy keeps, and which parts of their names become tags.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface StatsInput {
   readonly countsConnections: boolean;
 }
 
-/** Annotations of a workload that choose its statistics, without their domain. */
+/** Annotations of a workload that choose the proxy's statistics, without the annotations' domain. */
 const ANNOTATIONS = {
   tags: "extraStatTags",
   prefixes: "statsInclusionPrefixes",
@@ -26,7 +26,10 @@ const ANNOTATIONS = {
   compression: "statsCompression",
 } as const;
 
-/** Always kept, beside the chosen ones: readiness reads them, and so do dashboards that were made for Istio. */
+/**
+ * Statistics that are always kept, beside the chosen statistics: the readiness check and dashboards made for Istio read
+ * them.
+ */
 const ALWAYS = {
   prefixes: [
     ...["reporter=", "component", "istio", "mesh", "cluster_manager", "listener_manager", "server"],
@@ -35,7 +38,7 @@ const ALWAYS = {
   suffixes: ["rbac.allowed", "rbac.denied", "shadow_allowed", "shadow_denied"],
   regexps: ["vhost\\..*\\.route\\..*"],
 };
-/** The statistic of open connections, which draining reads. */
+/** The number of open connections. Draining reads this statistic. */
 const CONNECTIONS = "downstream_cx_active";
 
 /** The annotation of a workload in either spelling. */
@@ -47,14 +50,14 @@ export function statsAnnotation(
   return annotations[`sidecar.mesh.io/${key}`] ?? annotations[`sidecar.istio.io/${key}`];
 }
 
-/** A choice that cannot be in force; it is an annotation's, or the same of the settings. */
+/** A choice without an effect, from an annotation or from the settings. */
 export interface StatsFinding {
   readonly annotation: string;
   readonly value: string;
   readonly expected: string;
 }
 
-/** The message `StatsConfig`, and annotations of which none can be made. */
+/** The message `StatsConfig`, and the unusable annotations. */
 export function statsConfig(
   input: StatsInput,
 ): { readonly config: EnvoyJson; readonly problems: readonly StatsFinding[] } {
@@ -63,7 +66,7 @@ export function statsConfig(
     statsAnnotation(annotations, name)?.split(",").filter((part) => part !== "");
   const matcher = proxy.proxyStatsMatcher ?? {};
   const problems: StatsFinding[] = [];
-  /** Those of the annotation, else of the settings, without the ones that Envoy could not take. */
+  /** The choice of the annotation, otherwise of the settings, without patterns that Envoy would refuse. */
   const chosen = (name: "prefixes" | "suffixes" | "regexps", own: readonly string[] = []) => {
     const kind = name === "regexps" ? "regex" : "text";
     return (listed(name) ?? own).filter((pattern) => {
@@ -105,7 +108,7 @@ function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)];
 }
 
-/** Settings by the annotation; undefined: it is none. */
+/** Histogram buckets from the annotation. Undefined: the text of the annotation is wrong. */
 function histogramBuckets(text: string | undefined): EnvoyJson[] | undefined {
   if (text === undefined) return [];
   let value: unknown;
@@ -131,9 +134,9 @@ const ADDRESS = "(?:\\[[0-9a-fA-F_.]*\\]|[0-9a-fA-F_.]+)_\\d+";
 
 const tag = (tag_name: string, regex: string): EnvoyJson => ({ tag_name, regex });
 
-/** The first group is taken out of the name, the second one is the tag's value. */
+/** The first group is removed from the name. The second group is the tag's value. */
 const TAGS: readonly EnvoyJson[] = [
-  // A cluster's name has dots; those that come from a server end with a semicolon.
+  // A cluster's name has dots. The names of clusters from a server end with a semicolon.
   tag("cluster_name", "^cluster\\.((.+?(?=;\\.)|[^.;]+);?\\.)"),
   tag("tcp_prefix", "^tcp\\.((.+?)\\.)\\w+$"),
   tag("response_code", "_rq(_(\\d{3}))$"),
@@ -150,7 +153,7 @@ const TAGS: readonly EnvoyJson[] = [
   tag("tag", "(tag\\.(.+?);\\.)"),
 ];
 
-/** Filters that make statistics with tags of their own write them as `name=.=value;.;`. */
+/** Some filters write tags of their own into names of statistics, as `name=.=value;.;`. */
 function extraTag(name: string): EnvoyJson {
   return tag(name, `(${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}=\\.=(.*?);\\.;)`);
 }

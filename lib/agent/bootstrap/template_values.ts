@@ -1,6 +1,6 @@
 /**
- * The values that a template of a bootstrap may name: those of Istio's templates, the sockets of this agent, and the
- * bootstrap that it would write itself.
+ * The values for a template of a bootstrap: the values of Istio's templates, the sockets of this agent, and the
+ * bootstrap that the agent would write without a template.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { runtimeValues } from "./runtime.ts";
 import { statsAnnotation } from "./stats.ts";
 import { tlsSocket } from "./tls_socket.ts";
 
-/** The values, by name. Those that end in `_str`, addresses and TLS are texts of JSON. */
+/** The values, by name. Names ending in `_str`, addresses and TLS have JSON texts as values. */
 export function templateValues(input: BootstrapInput, { config }: Bootstrap): Record<string, unknown> {
   const { node, proxy, sockets } = input;
   return {
@@ -29,7 +29,7 @@ export function templateValues(input: BootstrapInput, { config }: Bootstrap): Re
     ...{ xds_socket: sockets.xds, sds_socket: sockets.sds, files_socket: sockets.files },
     ...{ credential_socket: sockets.credentials, data_folder: sockets.data },
     workload_identity_socket_file: sockets.sds.split("/").at(-1),
-    // Names of fields as Go has them, and as people write them.
+    // Names of fields in Go's spelling and in the spelling of users.
     config: { ...proxy, ...Object.fromEntries(Object.entries(proxy).map(([key, one]) => [capitalized(key), one])) },
     bootstrap: config,
   };

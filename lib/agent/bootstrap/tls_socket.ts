@@ -6,7 +6,7 @@
 import type { ClientTlsSettings } from "../../config/kinds/common/schema.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** The TLS parameters that FIPS 140-2 allows; stock Envoy allows more by itself. */
+/** The TLS parameters of FIPS 140-2. Without them stock Envoy allows more. */
 const FIPS_PARAMETERS: EnvoyJson = {
   tls_minimum_protocol_version: "TLSv1_2",
   tls_maximum_protocol_version: "TLSv1_2",
@@ -48,7 +48,7 @@ function files(tls: ClientTlsSettings): EnvoyJson {
   return { ...own, validation_context: { trusted_ca: file(tls.caCertificates), ...namesOf(tls) } };
 }
 
-/** The certificates that the agent serves over its socket. */
+/** The certificates from the agent's socket. */
 function meshIdentity(tls: ClientTlsSettings): EnvoyJson {
   const sds_config = {
     resource_api_version: "V3",

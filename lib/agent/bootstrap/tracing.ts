@@ -1,5 +1,5 @@
 /**
- * The tracer of a bootstrap, for routes that name none.
+ * The tracer of a bootstrap, for routes without a tracer.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 import type { BootstrapFinding } from "./remote_clusters.ts";
 
-/** Tracers that stock Envoy does not have any more, and their successors. */
+/** Tracers that stock Envoy has removed. */
 const GONE = ["stackdriver", "openCensusAgent", "lightstep"] as const;
 
 /** The message `Tracing`; undefined: none is written, or none can be had. */

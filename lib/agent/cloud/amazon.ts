@@ -8,14 +8,14 @@
 import * as z from "zod";
 import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
 
-/** Seconds for which a token of the server is asked: long enough for the pages of one start. */
+/** Lifetime of the requested token, seconds: long enough for the pages of one start. */
 const TOKEN_SECONDS = "60";
 
 const text = z.string({ error: "a text" }).optional();
 const identity = z.looseObject({ accountId: text, availabilityZone: text, instanceId: text, region: text });
 
 /**
- * Asks the metadata server by a token (version 2), or without one where the server gives none.
+ * Asks the metadata server with a token (version 2), or without a token where the server gives none.
  *
  * @throws Error when the server does not answer or says something else
  */

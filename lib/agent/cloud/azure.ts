@@ -1,5 +1,5 @@
 /**
- * Azure's facts about a machine: one document of its metadata server.
+ * Facts about a machine of Azure: one document of the metadata server.
  *
  * Permissions: net (the metadata server).
  *
@@ -8,7 +8,7 @@
 import * as z from "zod";
 import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
 
-/** A version that every region has. */
+/** A version available in every region. */
 const VERSION = "2019-08-15";
 
 const text = z.string({ error: "a text" }).optional();
@@ -37,7 +37,7 @@ export async function azureFacts(page: MetadataPage): Promise<CloudFacts> {
   };
 }
 
-/** `name:value;name:value`, as documents have it that lack a list. */
+/** Parses `name:value;name:value`, the form of tags in documents without a list. */
 function tagsOf(texts: string): { readonly name: string; readonly value: string }[] {
   return texts.split(";").filter((tag) => tag !== "").map((tag) => {
     const [name = "", ...value] = tag.split(":");

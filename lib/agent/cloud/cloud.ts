@@ -1,5 +1,5 @@
 /**
- * Finds the cloud in which a workload runs, and that cloud's facts about its machine.
+ * Finds the cloud in which a workload runs, and the cloud's facts about the machine.
  *
  * Where no variable names a cloud, the machine's firmware does: outside of a cloud nobody is asked, and the start waits
  * for nothing.
@@ -14,7 +14,7 @@ import { googleFacts, googleFactsByHand, googleMetadataOf } from "./google.ts";
 import { amazonLocality, googleLocality } from "./localities.ts";
 import { type CloudFacts, metadataPages } from "./metadata_server.ts";
 
-/** Settings that say something of a cloud. */
+/** Settings about the cloud. */
 export type CloudSettings = Pick<
   Settings,
   | "CLOUD_PLATFORM"
@@ -25,13 +25,13 @@ export type CloudSettings = Pick<
   | "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 >;
 
-/** A cloud, by the name that `CLOUD_PLATFORM` has for it. */
+/** A cloud, by the name in `CLOUD_PLATFORM`. */
 export type CloudName = "aws" | "azure" | "gcp";
 
-/** Files of a machine's firmware that name its maker: texts by file name. */
+/** Files of a machine's firmware with the name of the maker: texts by file name. */
 export type Firmware = Readonly<Record<(typeof FIRMWARE_FILES)[number], string>>;
 
-/** The cloud in which a workload runs, with its facts. */
+/** The cloud of a workload, with the cloud's facts. */
 export interface Cloud extends CloudFacts {
   /** undefined: in none. */
   readonly name: CloudName | undefined;
@@ -45,17 +45,17 @@ export interface CloudInput {
   readonly firmware: Firmware;
   /** Whether the workload has addresses of IPv6 alone. */
   readonly ipv6: boolean;
-  /** Address of Azure's metadata server; default: where it is. */
+  /** Address of Azure's metadata server. Default: Azure's fixed address. */
   readonly azure?: string;
 }
 
-/** Time for everything that a metadata server is asked at a start, ms: it is one hop away. */
+/** Time for all requests to a metadata server at a start, ms. The server is one hop away. */
 const DEADLINE = 1000;
 
 const LINK_LOCAL = "http://169.254.169.254";
 const AMAZON_IPV6 = "http://[fd00:ec2::254]";
 
-/** Finds out. Never fails: a workload runs without its cloud's facts. */
+/** Finds the cloud. Never fails: a workload runs without the facts of a cloud. */
 export async function findCloud(input: CloudInput): Promise<Cloud> {
   const { settings } = input;
   const byHand = settings.CLOUD_METADATA === "" ? undefined : googleMetadataOf(settings.CLOUD_METADATA);
@@ -94,7 +94,7 @@ async function factsOf(
       if (Object.keys(facts.metadata).length === 0) throw new Error(`no answer from ${googleServer(settings)}`);
       return facts;
     }
-    // The modules that read JSON are loaded only in these clouds: agents are many, and most are in none of them.
+    // The modules that read JSON are loaded in these clouds alone: agents are many, and most run in no cloud.
     case "aws": {
       const { amazonFacts } = await import("./amazon.ts");
       return await amazonFacts(
@@ -122,7 +122,7 @@ function zoneByHand(zone: string, name: CloudName | undefined, { locality }: Clo
   return googleLocality(zone);
 }
 
-/** Files that say who made a machine. */
+/** Firmware files with the maker of a machine. */
 export const FIRMWARE_FILES = [
   "/sys/class/dmi/id/sys_vendor",
   "/sys/class/dmi/id/product_name",
@@ -132,7 +132,7 @@ export const FIRMWARE_FILES = [
   "/sys/hypervisor/uuid",
 ] as const;
 
-/** Reads them; a file that cannot be read counts as empty. */
+/** Reads the firmware files. An unreadable file counts as empty. */
 export async function readFirmware(): Promise<Firmware> {
   const texts = await Promise.all(
     FIRMWARE_FILES.map(async (file) => [file, await readRegularText(file).catch(() => "")]),
@@ -140,10 +140,10 @@ export async function readFirmware(): Promise<Firmware> {
   return Object.fromEntries(texts) as Firmware;
 }
 
-/** Tag of all machines of Azure; the maker's name alone is that of Hyper-V on any desk. */
+/** Tag of all machines of Azure. The maker's name is not enough: every machine of Hyper-V has the same name. */
 const AZURE = "7783-7084-3265-9085-8269-3286-77";
 
-/** The cloud whose machines have such firmware. */
+/** The cloud of a machine with this firmware. */
 export function cloudOfFirmware(firmware: Firmware): CloudName | undefined {
   const [vendor, product, version, tag, ...uuids] = FIRMWARE_FILES.map((file) => firmware[file].trim().toLowerCase());
   if (product === "google" || product === "google compute engine") return "gcp";

@@ -1,5 +1,5 @@
 /**
- * Google Cloud's facts about a machine: given by hand, or by its metadata server.
+ * Google Cloud's facts about a machine, from a setting or from the metadata server.
  *
  * Permissions: net (the metadata server).
  *
@@ -8,12 +8,12 @@
 import { googleLocality } from "./localities.ts";
 import { type CloudFacts, givenTexts, type MetadataPage, optionalPage } from "./metadata_server.ts";
 
-/** Header without which the server answers nothing. */
+/** The server answers only requests with this header. */
 export const GOOGLE_HEADERS = { "metadata-flavor": "Google" };
 
 const ROOT = "/computeMetadata/v1";
 
-/** Pages of the metadata server by the key under which they are reported. */
+/** Pages of the metadata server, by the key of the fact. */
 const PAGES = {
   gcp_project: "project/project-id",
   gcp_project_number: "project/numeric-project-id",
@@ -25,7 +25,10 @@ const PAGES = {
   gcp_gce_instance_created_by: "instance/attributes/created-by",
 } as const;
 
-/** `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE` as metadata; undefined: it has not four parts. */
+/**
+ * Metadata of the text `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE`. Undefined: the text does not have four
+ * parts.
+ */
 export function googleMetadataOf(text: string): Record<string, string> | undefined {
   const parts = text.split("|").map((part) => part.trim());
   if (parts.length !== 4) return undefined;
@@ -38,7 +41,7 @@ export function googleFactsByHand(given: Readonly<Record<string, string>>, quota
   return factsOf(given, given.gcp_location, quotaProject);
 }
 
-/** Asks the metadata server. Facts whose pages are missing are left out. */
+/** Asks the metadata server. A missing page leaves out a fact. */
 export async function googleFacts(page: MetadataPage, quotaProject: string): Promise<CloudFacts> {
   const ask = (path: string) => optionalPage(page(`${ROOT}/${path}`, { headers: GOOGLE_HEADERS }));
   const keys = Object.keys(PAGES) as (keyof typeof PAGES)[];
@@ -63,7 +66,7 @@ function factsOf(
   };
 }
 
-/** The name of a cluster as the cloud's API has it; undefined: a part is not known. */
+/** The name of a cluster in the cloud's API. Undefined: a part of the name is unknown. */
 export function googleClusterUrl(metadata: Readonly<Record<string, string>>): string | undefined {
   const { gcp_project: project, gcp_location: location, gcp_gke_cluster_name: cluster } = metadata;
   if (!project || !location || !cluster) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Pages of the metadata server that a cloud gives its machines.
+ * Pages of a cloud's metadata server.
  *
  * Permissions: net (the server).
  *
@@ -8,9 +8,9 @@
 import { fetchText } from "../../kernel/fetch/fetch_text.ts";
 import type { NodeLocality } from "../node/agent_node.ts";
 
-/** Facts about the machine from its cloud. */
+/** A cloud's facts about the machine. */
 export interface CloudFacts {
-  /** Node metadata `PLATFORM_METADATA`: names as servers of the field read them. */
+  /** Node metadata `PLATFORM_METADATA`, by the names that servers of the field read. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Empty: the cloud does not say. */
   readonly locality: NodeLocality;
@@ -27,10 +27,9 @@ const MAX_PAGE = 64 * 1024;
 
 /**
  * Pages of one server.
- *
- * @param address where it is, with scheme
- * @param deadline time for one page, ms
- * @param signal ends all that is asked
+ * @param address The server's address, with scheme.
+ * @param deadline Time for one page, ms.
+ * @param signal Ends all requests.
  */
 export function metadataPages(address: string, deadline: number, signal?: AbortSignal): MetadataPage {
   const base = address.replace(/\/$/, "");

@@ -1,6 +1,6 @@
 /**
- * Envoy's admin page, as far as an agent needs it. Each call has a deadline: an Envoy that hangs must not keep its agent
- * from ending.
+ * Envoy's admin page, as far as an agent needs the page. Each call has a deadline: a hanging Envoy must not keep the
+ * agent from ending.
  *
  * Permissions: net (the admin address).
  *
@@ -9,7 +9,7 @@
 
 import { request } from "node:http";
 
-/** Time for one call, ms: the page is on the same machine, and a busy main thread answers late. */
+/** Time for one call, ms. The page is on the same machine, but a busy main thread answers late. */
 const DEADLINE = 2000;
 
 /** The admin page of one Envoy. */
@@ -21,9 +21,8 @@ export interface EnvoyAdmin {
    */
   drain(inboundOnly: boolean): Promise<void>;
   /**
-   * Connections that clients have open, those of Envoy's own pages not counted; undefined: Envoy counts none.
-   *
-   * @throws Error when Envoy does not answer in time.
+   * Open connections of clients, without connections to Envoy's own pages. Undefined: Envoy reports no number.
+   * @throws {Error} When Envoy does not answer in time.
    */
   activeConnections(): Promise<number | undefined>;
   /**
@@ -34,7 +33,7 @@ export interface EnvoyAdmin {
   page(path: string, method?: "GET" | "POST"): Promise<string>;
 }
 
-/** The address of Envoy's own pages; connections to them are no clients'. */
+/** The address of Envoy's own pages. Connections to these pages are not connections of clients. */
 export interface AdminOptions {
   /** `127.0.0.1:15000`. */
   readonly address: string;
@@ -69,8 +68,8 @@ export function envoyAdmin({ address, ownPorts, deadline = DEADLINE }: AdminOpti
 }
 
 /**
- * One request, by the client of `node:http`: the status port has loaded that. The client behind `fetch` would be 1 MB
- * more of an idle agent's memory.
+ * One request, by the client of `node:http`, which the status port has loaded already. The client behind `fetch` would
+ * add 1 MB to the memory of an idle agent.
  */
 function exchange(
   url: string,
@@ -91,20 +90,19 @@ function exchange(
   return promise;
 }
 
-/** `listener.NAME.downstream_cx_active: N`; those of a worker are a part of those of its listener. */
+/** `listener.NAME.downstream_cx_active: N`. The number of a worker is a part of the listener's number. */
 const CONNECTIONS = /^listener\.(.+)\.downstream_cx_active: (\d+)$/;
 
 /**
- * Sums the connections of listeners that clients connect to.
- *
- * @returns undefined when there is no such listener.
+ * Sums the connections of client-facing listeners.
+ * @returns Undefined: there is no such listener.
  */
 export function countConnections(stats: string, ownPorts: readonly number[]): number | undefined {
   let sum: number | undefined;
   for (const line of stats.split("\n")) {
     const [, name = "", count = ""] = CONNECTIONS.exec(line.trim()) ?? [];
     const isOwn = name === "" || /^admin(\.|$)/.test(name) || ownPorts.some((port) => name.endsWith(`_${port}`));
-    // Internal listeners pass on what another listener has counted.
+    // Internal listeners pass connections on that another listener has counted.
     if (isOwn || /\.worker_\d+$/.test(name) || name.startsWith("envoy_internal_")) continue;
     sum = (sum ?? 0) + Number(count);
   }

@@ -8,9 +8,9 @@
 export interface EnvoyArgumentsInput {
   /** The bootstrap file. */
   readonly configFile: string;
-  /** YAML merged over it; absent: none. */
+  /** YAML that Envoy merges over the bootstrap. Absent: none. */
   readonly override?: string;
-  /** Time in which connections drain, ms. */
+  /** Time to drain connections, ms. */
   readonly drainDuration: number;
   /** Worker threads; undefined: as many as the machine has. */
   readonly concurrency: number | undefined;
@@ -21,7 +21,7 @@ export interface EnvoyArgumentsInput {
   readonly logAsJson: boolean;
   readonly skipDeprecatedLogs: boolean;
   readonly coreDump: boolean;
-  /** Family of the address by which Envoy names itself. */
+  /** Address family of Envoy's own address. */
   readonly ipv6: boolean;
 }
 
@@ -49,13 +49,13 @@ export function envoyArguments(input: EnvoyArgumentsInput): string[] {
 export interface ConcurrencyInput {
   /** The flag `--concurrency`; 0: not given. */
   readonly flag: number;
-  /** The setting of the proxy; 0: one for each core; undefined: not written. */
+  /** The setting of the proxy. 0: one thread for each core. Undefined: not set. */
   readonly setting: number | undefined;
   /** `MESH_CPU_LIMIT`, in cores, rounded up; 0: not known. */
   readonly cpuLimit: number;
 }
 
-/** Worker threads; undefined: one for each core of the machine. */
+/** Worker threads. Undefined: one for each core of the machine. */
 export function concurrencyOf({ flag, setting, cpuLimit }: ConcurrencyInput): number | undefined {
   const chosen = flag > 0 ? flag : setting ?? cpuLimit;
   return chosen > 0 ? chosen : undefined;

@@ -1,5 +1,5 @@
 /**
- * The bootstrap of a workload's proxy as a file: generated, or made of a template that takes its place.
+ * The bootstrap of a workload's proxy as a file: generated, or made from a template.
  *
  * Permissions: read (the template), write (the proxy's folder).
  *
@@ -11,10 +11,10 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { bootstrap, type BootstrapInput } from "../bootstrap/bootstrap.ts";
 
-/** Name of the bootstrap in the proxy's folder, without its form. */
+/** Name of the bootstrap in the proxy's folder, without its extension. */
 const BOOTSTRAP_FILE = "envoy-rev";
 
-/** Places that may name a template, the first one first. */
+/** Options with the path of a template, in order of precedence. */
 export interface BootstrapTemplates {
   /** `MESH_BOOTSTRAP`; empty: none. */
   readonly variable: string;
@@ -23,13 +23,13 @@ export interface BootstrapTemplates {
   readonly flag: string | undefined;
 }
 
-/** A template, and the option that names it. */
+/** A template, and the option with its path. */
 interface NamedTemplate {
   readonly path: string;
   readonly by: string;
 }
 
-/** The template that is in force; undefined: none, the bootstrap is generated. */
+/** The template in force. Undefined: there is no template, and the bootstrap is generated. */
 export function templateOf({ variable, proxy, flag }: BootstrapTemplates): NamedTemplate | undefined {
   const named: readonly (readonly [string, string | undefined])[] = [
     ["variable MESH_BOOTSTRAP", variable],
@@ -43,10 +43,9 @@ export function templateOf({ variable, proxy, flag }: BootstrapTemplates): Named
 
 /**
  * Writes the bootstrap.
- *
- * @param folder of the proxy; made where it is missing
- * @returns the file's path
- * @throws Error when a file cannot be read or written; TextTemplateError for a template that makes none
+ * @param folder The proxy's folder. Created if missing.
+ * @returns The file's path.
+ * @throws {Error} When a file cannot be read or written; TextTemplateError when the template fails.
  */
 export async function writeBootstrap(
   input: BootstrapInput,
@@ -67,7 +66,7 @@ export async function writeBootstrap(
     ]);
     text = renderTemplate(await textOfFile(template.by, template.path), template.path, templateValues(input, made));
   }
-  // Envoy knows the form of a file by its name.
+  // Envoy reads the format of a file from its name.
   const form = /\.ya?ml(?:\.tmpl)?$/.test(template?.path ?? "") ? "yaml" : "json";
   const file = `${folder}/${BOOTSTRAP_FILE}.${form}`;
   try {
@@ -79,9 +78,8 @@ export async function writeBootstrap(
 }
 
 /**
- * The text of a file that a setting names.
- *
- * @throws Error naming the setting
+ * The text of a file from a setting.
+ * @throws {Error} With the name of the setting.
  */
 export async function textOfFile(setting: string, path: string): Promise<string> {
   try {

@@ -1,5 +1,5 @@
 /**
- * Draining: how an Envoy is brought to its end without breaking its connections.
+ * Draining: ends an Envoy without breaking connections.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { EnvoyAdmin } from "./admin.ts";
 
 /** How long is drained. Times in ms. */
 export interface DrainRules {
-  /** Sidecars drain inbound listeners alone: the application may need the others until it ends. */
+  /** Sidecars drain inbound listeners alone: the application may need outbound listeners until the end. */
   readonly inboundOnly: boolean;
   /** Time from the start of draining to the end of Envoy. */
   readonly terminationDrainDuration: number;
@@ -21,7 +21,7 @@ export interface DrainRules {
 
 /** Time between counts of connections, ms. */
 const COUNT_EVERY = 1000;
-/** Counts that fail one after another before draining is over: Envoy is gone or hangs. */
+/** Failed counts in a row after which draining is over: Envoy is gone or hangs. */
 const PATIENCE = 5;
 /** Attempts to start draining. */
 const ATTEMPTS = 3;

@@ -1,5 +1,5 @@
 /**
- * One running Envoy: started, watched, drained, ended.
+ * One running Envoy: start, watch, drain, end.
  *
  *     running ── it ends by itself ─────────────────────────> over (its own exit code)
  *        │ drain()                                              ^
@@ -31,26 +31,25 @@ export interface ChildProcess {
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** Options with which an Envoy is started. */
+/** How an Envoy is started. */
 export interface EnvoyStart {
   readonly binary: string;
   readonly arguments: readonly string[];
-  /** User and group that it runs as; absent: those of the agent. */
+  /** User and group of the process. Absent: the agent's own. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Variables beside those of the agent. */
+  /** Variables in addition to the agent's own. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Why the system, or the permissions of this program, did not let it start. */
+/** Why the system, or the permissions of this program, prevented the start. */
 function startFault(error: Error): string {
   if (!(error instanceof Deno.errors.NotCapable)) return error.message;
   return 'binaryPath: the agent\'s permissions name /usr/local/bin/envoy, and as "envoy" that of the PATH: put a link there';
 }
 
 /**
- * Starts a process whose output goes where the agent's goes.
- *
- * @throws Error naming the binary when it cannot be started.
+ * Starts a process with the agent's standard output and error.
+ * @throws {Error} With the path of the binary when the process cannot be started.
  */
 export function startProcess({ binary, arguments: args, user, variables }: EnvoyStart): ChildProcess {
   let child: Deno.ChildProcess;
@@ -84,7 +83,7 @@ const KILL_AFTER = 5000;
 
 /** A running Envoy. */
 export class EnvoyProcess {
-  /** Resolves when it has ended, however. */
+  /** Resolves when the process has ended, in any way. */
   readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcess;
   readonly #admin: EnvoyAdmin;
@@ -95,7 +94,7 @@ export class EnvoyProcess {
   #draining: Promise<void> | undefined;
   #ending = false;
 
-  /** @param checks further conditions of its readiness */
+  /** @param checks Further conditions of readiness. */
   constructor(
     child: ChildProcess,
     admin: EnvoyAdmin,
@@ -112,20 +111,18 @@ export class EnvoyProcess {
     child.ended.then(() => this.#hurry.abort());
   }
 
-  /** Its process. */
   get pid(): number {
     return this.#child.pid;
   }
 
-  /** Whether it serves; not from when it drains. */
+  /** Whether Envoy serves. Not ready from the beginning of a drain. */
   get readiness(): ProxyReadiness {
     return this.#readiness;
   }
 
   /**
-   * Has it drain and go on; {@linkcode EnvoyProcess.drain} ends it at once from then on.
-   *
-   * @throws Error when it does not take the call
+   * Envoy drains and goes on. A later {@linkcode EnvoyProcess.drain} ends Envoy at once.
+   * @throws {Error} When Envoy does not accept the call.
    */
   async drainAndStay({ inboundOnly }: Pick<DrainRules, "inboundOnly">): Promise<void> {
     this.#readiness.drain();
@@ -133,7 +130,7 @@ export class EnvoyProcess {
     this.#draining ??= Promise.resolve();
   }
 
-  /** Drains and then ends it; a second call changes nothing. Resolves when it has ended. */
+  /** Drains Envoy and then ends the process. A second call changes nothing. Resolves when the process has ended. */
   async drain(rules: DrainRules): Promise<ProcessEnd> {
     this.#readiness.drain();
     this.#draining ??= drainEnvoy(this.#admin, rules, this.#clock, this.#log, this.#hurry.signal);
@@ -141,7 +138,7 @@ export class EnvoyProcess {
     return await this.end();
   }
 
-  /** Ends it now. */
+  /** Ends Envoy now. */
   async end(): Promise<ProcessEnd> {
     this.#hurry.abort();
     if (!this.#ending) {
@@ -158,7 +155,7 @@ export class EnvoyProcess {
   }
 }
 
-/** Exit code by which an agent reports the end of its Envoy: that of Envoy, or 128 and the number of its signal. */
+/** Exit code of an agent after the end of Envoy: Envoy's code, or 128 plus the number of the signal. */
 export function exitCodeOf({ code, signal }: ProcessEnd): number {
   return signal === null ? code : code > 128 ? code : 128 + (SIGNALS[signal] ?? 0);
 }

@@ -19,11 +19,11 @@ import { envoyArguments } from "./arguments.ts";
 import { templateOf, textOfFile, writeBootstrap } from "./bootstrap_file.ts";
 import { EnvoyProcess, startProcess } from "./envoy_process.ts";
 
-/** The sockets of the workload that another program serves. */
+/** The workload's sockets of other programs. */
 export interface OtherServers {
   /** The socket of the workload's identity. */
   readonly identity: boolean;
-  /** The socket of credentials that configuration names. */
+  /** Another program serves credentials that configuration names. */
   readonly credentials: boolean;
 }
 
@@ -76,7 +76,7 @@ export async function startEnvoyProcess(
   return new EnvoyProcess(child, admin, clock, log.scope("default"), [...checks, listeners]);
 }
 
-/** A series that nothing counts any more is there for one interval at least, and for two at most. */
+/** An unused series exists for one interval at least, and for two at most. */
 function evictionInterval(settings: AgentInput["settings"]): number {
   const rotation = settings.METRIC_ROTATION_INTERVAL;
   return rotation === 0 ? 0 : rotation + settings.METRIC_GRACEFUL_DELETION_INTERVAL;

@@ -1,10 +1,10 @@
 /**
- * From the outcomes of probes to reports: of the first clear one, and then of each change, as thresholds have it.
+ * From the outcomes of probes to reports: the first clear outcome, and then each change, by thresholds.
  *
  * @module
  */
 
-/** The workload's health as its agent reports it. */
+/** The workload's health in the agent's report. */
 export type WorkloadReport = { readonly healthy: true } | { readonly healthy: false; readonly reason: string };
 
 /** How many outcomes in a row count. */
@@ -13,18 +13,18 @@ export interface HealthThresholds {
   readonly failure: number;
 }
 
-/** Health as it is known. */
+/** The known health. */
 export interface HealthState {
   /** Last reported; undefined: nothing yet. */
   readonly reported: boolean | undefined;
-  /** Outcomes in a row that differ from the reported one. */
+  /** Outcomes in a row that differ from the report. */
   readonly inRow: { readonly healthy: boolean; readonly count: number };
 }
 
 /** Nothing is known yet. */
 export const UNKNOWN_HEALTH: HealthState = { reported: undefined, inRow: { healthy: true, count: 0 } };
 
-/** One more outcome; with a report where it is to be made. */
+/** Adds one outcome. Returns a report if one is due. */
 export function nextHealth(
   { reported, inRow }: HealthState,
   outcome: WorkloadReport,

@@ -12,7 +12,7 @@ import { probeGrpc, probePort } from "../probes/port_probe.ts";
 import { requestTarget } from "../../kernel/text/request_target.ts";
 import { type ProbeAddress, probeSource } from "../probes/probe_socket.ts";
 
-/** Name by which the agent calls itself to the workload. */
+/** The agent's name in requests to the workload. */
 const USER_AGENT = "mesh-probe/1.0";
 
 /** Makes the probe; an exception says why the workload is not well. */
@@ -20,8 +20,7 @@ export type WorkloadCheck = (signal: AbortSignal) => Promise<void>;
 
 /**
  * The check of a probe.
- *
- * @param own the workload's address, for a probe that names no host
+ * @param own The workload's address, for a probe without a host.
  */
 export function workloadCheck({ httpGet, tcpSocket, exec, grpc }: ReadinessProbe, own: string): WorkloadCheck {
   if (httpGet !== undefined) return httpCheck(httpGet, httpGet.host || own);
@@ -43,7 +42,7 @@ function httpCheck({ path = "/", port, scheme, httpHeaders = [] }: HttpHealthChe
   const secure = scheme === "HTTPS";
   const given = Object.fromEntries(httpHeaders.map(({ name = "", value = "" }) => [name.toLowerCase(), line(value)]));
   const host = given["host"] ?? `${isIPv6(to) ? `[${to}]` : to}:${port}`;
-  // A path that is none ends the start (`planStatus`).
+  // The start has refused an invalid path (`planStatus`).
   const target = requestTarget(path) ?? "/";
   const probe = {
     ...{ address: addressOf(to, port), target, host, secure },
@@ -62,9 +61,9 @@ function line(value: string): string {
 }
 
 /**
- * Runs a command; the shell hands over to it at once, so that the agent needs to be allowed one program, not every one.
- *
- * @throws Error unless it ends with 0
+ * Runs a command. The shell replaces itself by the command at once, so that the agent needs permission for one program,
+ * not for every program.
+ * @throws {Error} Unless the command ends with 0.
  */
 async function runCommand(command: readonly string[], signal: AbortSignal): Promise<void> {
   const child = new Deno.Command("/bin/sh", {

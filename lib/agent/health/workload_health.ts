@@ -1,5 +1,6 @@
 /**
- * Probes the workload of a machine and reports its health: the agent is where the orchestrator's kubelet would be.
+ * Probes the workload of a machine and reports the workload's health: the agent takes the place of the orchestrator's
+ * kubelet.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import { within } from "../probes/within.ts";
 import { type HealthThresholds, nextHealth, UNKNOWN_HEALTH, type WorkloadReport } from "./health_state.ts";
 
 export interface WorkloadHealthInput {
-  /** Times and thresholds; fields that are absent or 0 are Kubernetes's: 1 s, every 10 s, 1 success, 3 failures. */
+  /** Times and thresholds. An absent field, or 0, means Kubernetes' default: 1 s, every 10 s, 1 success, 3 failures. */
   readonly probe: ReadinessProbe;
   /** Why the workload is not well, as an exception; must end when the signal aborts. */
   readonly check: (signal: AbortSignal) => Promise<void>;
@@ -19,7 +20,7 @@ export interface WorkloadHealthInput {
   readonly log: Logger;
 }
 
-/** Probes until it is stopped. */
+/** Probes until a stop. */
 export class WorkloadHealth {
   readonly #input: WorkloadHealthInput;
   readonly #thresholds: HealthThresholds;
@@ -38,7 +39,7 @@ export class WorkloadHealth {
     this.#later(this.#input.probe.initialDelaySeconds ?? 0);
   }
 
-  /** Ends a probe that is under way, and makes no more. */
+  /** Ends the running probe, and starts no more. */
   stop(): void {
     this.#stopped.abort(new Error("the agent is stopping"));
     this.#cancel?.();

@@ -1,12 +1,12 @@
 /**
- * The node of a proxy: its id, the cluster that it reports as its own, its locality.
+ * The node of a proxy: id, reported cluster and locality.
  *
  * @module
  */
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { MetadataValue } from "./node_metadata.ts";
 
-/** Role of a proxy, as the command line names it. */
+/** Role of a proxy, as on the command line. */
 export type AgentRole = "sidecar" | "router";
 
 /** The locality of a workload. */
@@ -16,7 +16,7 @@ export interface NodeLocality {
   readonly sub_zone?: string;
 }
 
-/** A node as it stands in a bootstrap. */
+/** A node in a bootstrap. */
 export interface AgentNode {
   readonly id: string;
   readonly cluster: string;
@@ -48,13 +48,13 @@ export interface ClusterNameInput {
   readonly namespace: string;
 }
 
-/** The default of the flag and of the setting: it says nothing of the workload. */
+/** The default of the flag and of the setting. The default says nothing about the workload. */
 const UNNAMED = "mesh-proxy";
 const CANONICAL_NAME = ["service.mesh.io/canonical-name", "service.istio.io/canonical-name"];
-/** Labels that name a workload's service, the first one first. */
+/** Labels with the name of a workload's service, in order of precedence. */
 const SERVICE_LABELS = [...CANONICAL_NAME, "app.kubernetes.io/name", "app"];
 
-/** The cluster that a node reports, which is its service's name in traces. */
+/** The cluster that a node reports: the service's name in traces. */
 export function nodeCluster({ proxy, flag, labels, workload, namespace }: ClusterNameInput): string {
   const named = (name: string) => namespace === "" ? name : `${name}.${namespace}`;
   const canonical = SERVICE_LABELS.map((label) => labels[label]).find((name) => name) ?? (workload || UNNAMED);
@@ -70,10 +70,10 @@ export function nodeCluster({ proxy, flag, labels, workload, namespace }: Cluste
   }
 }
 
-/** Labels that place a workload; in a label a dot stands for a slash, which a label cannot have. */
+/** Labels with the locality of a workload. A label cannot have a slash, so a dot stands for a slash. */
 const LOCALITY_LABELS = ["mesh-locality", "istio-locality"];
 
-/** The locality that a workload's labels name; without them empty. */
+/** The locality in a workload's labels. Empty without such a label. */
 export function nodeLocality(labels: Readonly<Record<string, string>>): NodeLocality {
   const text = LOCALITY_LABELS.map((label) => labels[label]).find((value) => value) ?? "";
   const [region = "", zone = "", ...rest] = (text.includes("/") ? text : text.replaceAll(".", "/")).split("/");

@@ -1,13 +1,12 @@
 /**
- * Files in which an orchestrator tells a pod its own labels and annotations: a line each, `key="value"`, the value
+ * Files in which an orchestrator tells a pod the pod's labels and annotations. Each line is `key="value"`, the value
  * quoted as in Go.
  *
  * @module
  */
 
 /**
- * Reads such a text. A line that is none is left out: the orchestrator writes the file, and half of a line is one that
- * it has not finished.
+ * Reads such a text. An invalid line is left out: the orchestrator writes the file, and may not have finished the line.
  */
 export function parseDownwardFile(text: string): Record<string, string> {
   const entries: Record<string, string> = Object.create(null);

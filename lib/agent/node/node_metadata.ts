@@ -1,6 +1,6 @@
 /**
- * The metadata by which a proxy introduces itself, from variables, labels and settings. Keys and the spelling of values
- * are those that servers of the field read: booleans and numbers travel as text.
+ * The metadata of a proxy's node, from variables, labels and settings. Keys and the spelling of values follow the
+ * servers of the field: booleans and numbers are texts.
  *
  * @module
  */
@@ -19,15 +19,15 @@ export interface NodeMetadataInput {
   readonly name: string;
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Version of this program. */
+  /** Version of the agent. */
   readonly version: string;
-  /** The proxy's settings, as a user would write them. */
+  /** The proxy's settings in the spelling of users. */
   readonly proxyConfig: MetadataValue;
-  /** Further keys, which a variable may override: ports, paths. */
+  /** Further keys: ports and paths. A variable may override these keys. */
   readonly defaults: Readonly<Record<string, MetadataValue>>;
 }
 
-/** A variable that is no metadata. */
+/** A variable that is not valid metadata. */
 export interface MetadataFinding {
   readonly variable: string;
   readonly expected: string;
@@ -36,7 +36,7 @@ export interface MetadataFinding {
 const TEXT_PREFIX = "MESH_META_";
 const JSON_PREFIX = "MESH_METAJSON_";
 
-/** Metadata, and the variables that could not be read. */
+/** Metadata, and the unreadable variables. */
 export function nodeMetadata(
   input: NodeMetadataInput,
 ): { readonly metadata: Record<string, MetadataValue>; readonly problems: readonly MetadataFinding[] } {

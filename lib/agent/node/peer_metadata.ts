@@ -1,5 +1,5 @@
 /**
- * The metadata of a workload for metrics, given to its own proxy and to those that it talks to.
+ * The metadata of a workload for metrics. The workload's own proxy and the proxies of its peers get this metadata.
  *
  * @module
  */
@@ -12,18 +12,18 @@ export interface PeerInput {
   readonly namespace: string;
   readonly cluster: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names of further labels that others hear of. */
+  /** Names of further labels for peers. */
   readonly additional: readonly string[];
 }
 
-/** UTF-16 units of one value: as many as a label may have, and those of names. */
+/** Longest value, in UTF-16 units: as long as a label or a name may be. */
 const MAX_VALUE = 253;
-/** Bytes of further labels: every request carries them. */
+/** Size of all further labels, bytes. Every request carries the labels. */
 const MAX_ADDITIONAL = 2048;
 
 const SPELLINGS = ["service.mesh.io", "service.istio.io"];
 
-/** The parts by name, and `header`: their message (a `google.protobuf.Value`, in Base64). */
+/** The parts by name, and `header`: the parts' message (a `google.protobuf.Value`, in Base64). */
 export function peerMetadata(
   { workload, namespace, cluster, labels, additional }: PeerInput,
 ): Record<string, string> & { readonly header: string } {
@@ -45,7 +45,7 @@ export function peerMetadata(
   return { ...parts, header: Buffer.from(valueBytes(said)).toString("base64") };
 }
 
-/** As many as there is room for, in the order in which they are named. */
+/** As many labels as there is room for, in the given order. */
 function additionalLabels(
   labels: Readonly<Record<string, string>>,
   names: readonly string[],

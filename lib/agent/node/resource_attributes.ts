@@ -1,19 +1,18 @@
 /**
- * Attributes by which spans of OpenTelemetry name the proxy's service: a variable of its process, so that proxies of
- * different services share listeners.
+ * Attributes with the name of the proxy's service in spans of OpenTelemetry. The attributes are a variable of the
+ * proxy's process, so that proxies of different services share listeners.
  *
  * @module
  */
 
-/** The variable that Envoy's resource detector reads. */
+/** Envoy's resource detector reads this variable. */
 export const RESOURCE_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES";
 
 const SERVICE_NAME = "service.name";
 
 /**
- * The value of the variable: the user's text, with a name of the service where it has none.
- *
- * @param written That of the agent's own variable. Entries that Envoy could not read are left out.
+ * The value of the variable: the user's text, with a service name added if the text has none.
+ * @param written The value of the agent's own variable. Entries that Envoy could not read are left out.
  * @param service The node's cluster.
  */
 export function resourceAttributes(written: string | undefined, service: string): string {

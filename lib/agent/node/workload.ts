@@ -1,5 +1,5 @@
 /**
- * A workload as its agent knows it, and its proxy's node.
+ * A workload as the agent knows it, and the node of the workload's proxy.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { type AgentNode, type AgentRole, nodeCluster, nodeId, type NodeLocality,
 import { type MetadataFinding, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
 import { peerMetadata } from "./peer_metadata.ts";
 
-/** Settings that name the workload, or are reported to the server. */
+/** Settings that name the workload, or go to the server. */
 export type WorkloadSettings = Pick<
   Settings,
   | "POD_NAME"
@@ -39,18 +39,18 @@ export interface WorkloadInput {
   readonly annotations: Readonly<Record<string, string>>;
   readonly machine: {
     readonly hostname: string;
-    /** Addresses of its interfaces, without loopback and link-local ones. */
+    /** Addresses of the machine's interfaces, without loopback and link-local addresses. */
     readonly addresses: readonly string[];
   };
   readonly proxy: ProxySettings;
-  /** DNS suffix of its services; empty: by its namespace. */
+  /** DNS suffix of the workload's services. Empty: made of the namespace. */
   readonly domain: string;
   readonly serviceCluster: string;
   readonly outlierLogPath: string | undefined;
   /** 0: no token service. */
   readonly stsPort: number;
   readonly version: string;
-  /** The cloud's facts about the machine; absent: it runs in none. */
+  /** The cloud's facts about the machine. Absent: the machine is in no cloud. */
   readonly cloud?: {
     readonly metadata: Readonly<Record<string, string>>;
     /** In force where no label places the workload. */
@@ -62,13 +62,13 @@ export interface AgentWorkload {
   readonly role: AgentRole;
   readonly name: string;
   readonly namespace: string;
-  /** DNS suffix of its services, such as `shop.svc.cluster.local`. */
+  /** DNS suffix of the workload's services, such as `shop.svc.cluster.local`. */
   readonly domain: string;
   readonly serviceAccount: string;
-  /** Its addresses, the main one first. */
+  /** The workload's addresses, the main address first. */
   readonly addresses: readonly string[];
   readonly node: AgentNode;
-  /** Its statement of which workload it is, as peers get it. */
+  /** The workload's statement about itself, for peers. */
   readonly peerStatement: string;
   readonly problems: readonly MetadataFinding[];
 }

@@ -17,7 +17,7 @@ import { within } from "./within.ts";
 export interface ApplicationProbesInput {
   /** Address of the application: the workload's, or a loopback address. */
   readonly host: string;
-  /** Port at which the agent is asked; a request's `Host` with it names the application's port instead. */
+  /** The agent's port for probes. A `Host` header with this port names the application's port instead. */
   readonly statusPort: number;
   /** `MESH_ENABLE_HTTP2_PROBING`. */
   readonly http2: boolean;
@@ -29,7 +29,7 @@ export interface ApplicationProbesInput {
 /** The probes of one application. */
 export class ApplicationProbes {
   readonly #input: ApplicationProbesInput;
-  /** By the path at which they are asked for. */
+  /** By the path of the status port. */
   readonly #clients = new Map<string, HttpProber>();
 
   constructor(input: ApplicationProbesInput) {
@@ -44,7 +44,7 @@ export class ApplicationProbes {
     );
   }
 
-  /** Ends connections that are kept. */
+  /** Closes kept connections. */
   close(): void {
     this.#clients.forEach((one) => one.close());
   }
@@ -70,7 +70,7 @@ export class ApplicationProbes {
     const host = applicationHost(request.host, statusPort, `${bracketed(own)}:${port}`, port);
     const client = this.#clients.getOrInsertComputed(path, () => new HttpProber(this.#input));
     const answer = await client.get({ address, target, secure, host, headers: request.headers }, signal);
-    // A redirect needs a place; the caller must not go there, and knows now what it needs.
+    // A redirect needs a location. The caller must not follow the redirect, and has the status already.
     if (answer.status >= 300 && answer.status < 400) return textResponse(200, "");
     const { status, contentType = "", body } = answer;
     const isText = /^[\x20-\x7e]+$/.test(contentType);
@@ -78,7 +78,7 @@ export class ApplicationProbes {
   }
 }
 
-/** @param own the application's address and port, for a request that names no host */
+/** @param own The application's address and port, for a request without a host. */
 function applicationHost(host: string, statusPort: number, own: string, port: number): string {
   if (host === "") return own;
   const [, name, given] = /^(.*):(\d+)$/.exec(host) ?? [];

@@ -1,17 +1,18 @@
 /**
- * A response of HTTP/1 as a probe reads it (RFC 9112): the status, where it leads, and the begin of its body.
+ * A response of HTTP/1 as a probe reads it (RFC 9112): the status, the redirect's target, and the beginning of the
+ * body.
  *
- * `node:http` of Deno 2.8.3 cannot do it: its client takes no source address and no connection made elsewhere, and `fetch`
- * cannot leave certificates unverified.
+ * `node:http` of Deno 2.8.3 cannot do it: its client takes no source address and no connection made elsewhere, and
+ * `fetch` cannot leave certificates unverified.
  *
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
 
-/** The part of a response that a probe needs. */
+/** The part of a response for a probe. */
 export interface ProbeAnswer {
   readonly status: number;
-  /** The target of a redirect; absent: it is none. */
+  /** The target of a redirect. Absent: the response is not a redirect. */
   readonly location?: string;
   readonly contentType?: string;
   /** At most {@linkcode MAX_PROBE_BODY} bytes. */
@@ -20,7 +21,7 @@ export interface ProbeAnswer {
   readonly isReusable: boolean;
 }
 
-/** Bytes of a body that are passed on: 10 KiB, as kubelet reads. */
+/** Size of the body that is passed on: 10 KiB, as kubelet reads. */
 export const MAX_PROBE_BODY = 10 * 1024;
 /** Bytes of a head, and of a line between chunks. */
 const MAX_HEAD = 64 * 1024, MAX_LINE = 4096;
@@ -54,9 +55,8 @@ export class AnswerReader {
 
   /**
    * Takes bytes.
-   *
-   * @returns the response when it is whole, or when more of its body than is read has come
-   * @throws Error when it is no response of HTTP/1
+   * @returns The response, when the response is whole or its body is larger than the limit.
+   * @throws {Error} If the bytes are not a response of HTTP/1.
    */
   push(bytes: Uint8Array): ProbeAnswer | undefined {
     this.#rest = this.#rest.length === 0 ? bytes : concatBytes([this.#rest, bytes]);
@@ -157,7 +157,7 @@ export class AnswerReader {
     return line;
   }
 
-  /** Takes so many bytes of the body, keeps those that fit; returns how many there were. */
+  /** Takes at most `wanted` bytes of the body and keeps as many as fit. Returns the number of taken bytes. */
   #take(wanted: number): number {
     const part = this.#rest.subarray(0, wanted);
     const kept = part.subarray(0, MAX_PROBE_BODY - this.#length);
@@ -168,7 +168,7 @@ export class AnswerReader {
   }
 }
 
-/** Index behind the empty line that ends a head. */
+/** Index behind the empty line at the end of a head. */
 function endOfHead(bytes: Uint8Array): number | undefined {
   for (let at = bytes.indexOf(10); at >= 0 && at < MAX_HEAD; at = bytes.indexOf(10, at + 1)) {
     if (bytes[at + 1] === 10) return at + 2;

@@ -1,5 +1,5 @@
 /**
- * One connection to an application that is probed over HTTP/1 or HTTP/2, one request after the other.
+ * One connection to a probed application over HTTP/1 or HTTP/2, for one request after the other.
  *
  * Permissions: net (the application).
  *
@@ -15,7 +15,7 @@ import { AnswerReader, MAX_PROBE_BODY, type ProbeAnswer } from "./http_answer.ts
 import { orAborted } from "./or_aborted.ts";
 import { type ProbeAddress, probeSocket } from "./probe_socket.ts";
 
-/** A request; names of headers in lower case, without those that belong to a connection. */
+/** A request. Header names are in lower case, without the headers of a connection. */
 export interface ProbeRequest {
   /** `/path?query`. */
   readonly target: string;
@@ -24,9 +24,9 @@ export interface ProbeRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A connection that takes one request at a time. */
+/** A connection for one request at a time. */
 export interface ProbeConnection {
-  /** @throws Error saying why there is no response; the signal's reason when it aborts */
+  /** @throws {Error} With the reason if there is no response, or the signal's reason. */
   ask(request: ProbeRequest, signal: AbortSignal): Promise<ProbeAnswer>;
   close(): void;
 }
@@ -52,7 +52,7 @@ export async function probeConnection(
 }
 
 function overHttp1(socket: Socket, keepAlive: boolean): ProbeConnection {
-  // Errors between two requests end the socket; the next request finds it so.
+  // Errors between two requests end the socket. The next request finds the socket closed.
   socket.on("error", () => {});
   return {
     close: () => discard(socket),

@@ -1,5 +1,5 @@
 /**
- * HTTP probes as kubelet makes them: redirects are followed on the same host, certificates are not verified.
+ * HTTP probes as kubelet makes them: redirects on the same host are followed, certificates are not verified.
  *
  * Rule: https://github.com/kubernetes/kubernetes/blob/master/pkg/probe/http/http.go
  *
@@ -14,9 +14,9 @@ import type { ProbeAddress } from "./probe_socket.ts";
 
 /** Requests of one probe at most. */
 const MAX_REQUESTS = 10;
-/** Statuses that a client follows. */
+/** Redirects that a client follows. */
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers that belong to one connection or to a body, or that the request says itself. */
+/** Headers of one connection or body, and headers that the probe sets itself. */
 const NOT_PASSED: ReadonlySet<string> = new Set([
   ...["connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer"],
   ...["transfer-encoding", "upgrade"],
@@ -26,7 +26,7 @@ export interface HttpProbe extends ProbeRequest {
   readonly address: ProbeAddress;
 }
 
-/** Probes one application by requests; its connection is kept where it is to be. */
+/** Probes one application by HTTP requests. The connection is kept if the settings ask for it. */
 export class HttpProber {
   readonly #speech: ProbeSpeech;
   #idle: { readonly connection: ProbeConnection; readonly to: string } | undefined;
@@ -35,16 +35,15 @@ export class HttpProber {
     this.#speech = speech;
   }
 
-  /** Closes the connection that is kept. */
+  /** Closes the kept connection. */
   close(): void {
     this.#idle?.connection.close();
     this.#idle = undefined;
   }
 
   /**
-   * Makes a request, and those to which the answers lead on the same host. A redirect elsewhere is the answer.
-   *
-   * @throws Error saying why there is no answer; the signal's reason when it aborts
+   * Makes a request, and follows redirects on the same host. A redirect to another host is the answer.
+   * @throws {Error} With the reason if there is no answer, or the signal's reason.
    */
   async get(probe: HttpProbe, signal: AbortSignal): Promise<ProbeAnswer> {
     let next = { ...probe, headers: passedHeaders(probe.headers) };
@@ -68,7 +67,7 @@ export class HttpProber {
       try {
         return await this.#over(kept.connection, to, probe, signal);
       } catch (error) {
-        // The application may have closed a connection that was idle.
+        // The application may have closed an idle connection.
         if (signal.aborted) throw error;
       }
     }
@@ -95,9 +94,8 @@ function passedHeaders(headers: Readonly<Record<string, string>>): Record<string
 }
 
 /**
- * The next request; undefined: the redirect leads to another host.
- *
- * @throws Error for a place that is no URL of HTTP
+ * The next request. Undefined: the redirect leads to another host.
+ * @throws {Error} For a location that is not an HTTP URL.
  */
 function redirected(probe: HttpProbe, location: string): HttpProbe | undefined {
   const { address, secure, target, host } = probe;
@@ -118,7 +116,7 @@ function redirected(probe: HttpProbe, location: string): HttpProbe | undefined {
     address: { ...address, port: Number(url.port || (isSecure ? 443 : 80)) },
     secure: isSecure,
     target: url.pathname + url.search,
-    // A redirect that names no host is to the same one.
+    // A redirect without a host stays on the same host.
     host: /^(?:[a-z][a-z0-9+.-]*:)?\/\//i.test(location) ? url.host : host,
   };
 }

@@ -1,13 +1,12 @@
 /**
- * An answer that may be given up.
+ * An answer, or the abort of a signal.
  *
  * @module
  */
 
 /**
  * Waits for an answer or until the signal aborts.
- *
- * @throws what the answer is rejected with, or the signal's reason
+ * @throws The error of the answer, or the signal's reason.
  */
 export async function orAborted<T>(
   { promise, reject }: Pick<PromiseWithResolvers<T>, "promise" | "reject">,

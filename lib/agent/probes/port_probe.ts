@@ -1,5 +1,5 @@
 /**
- * Probes of ports: one that accepts a connection, and one with the gRPC health service.
+ * Probes of ports: a TCP probe, and a probe by the gRPC health service.
  *
  * Permissions: net (the application).
  *
@@ -17,7 +17,7 @@ import { SocketTransport } from "../../sockets/transport/socket.ts";
 import { orAborted } from "./or_aborted.ts";
 import { type ProbeAddress, probeSocket } from "./probe_socket.ts";
 
-/** @throws Error saying why there is no connection; the signal's reason when it aborts */
+/** @throws {Error} With the reason if there is no connection, or the signal's reason. */
 export async function probePort(address: ProbeAddress, signal: AbortSignal): Promise<void> {
   discard(await probeSocket(address, undefined, signal));
 }
@@ -30,10 +30,9 @@ const MAX_ANSWER = 4096;
 
 /**
  * Asks `grpc.health.v1.Health/Check`, in plain text as kubelet does.
- *
- * @param service name of the service; empty: the server as a whole
- * @param userAgent absent: the client's own
- * @throws Error unless it is SERVING; the signal's reason when it aborts
+ * @param service The service's name. Empty: the server as a whole.
+ * @param userAgent Absent: the client's own.
+ * @throws {Error} Unless the answer is SERVING, or with the signal's reason.
  */
 export async function probeGrpc(
   address: ProbeAddress,

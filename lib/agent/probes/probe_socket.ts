@@ -1,5 +1,5 @@
 /**
- * Connections by which an agent probes its application.
+ * An agent's connections to the probed application.
  *
  * Permissions: net (the application).
  *
@@ -9,18 +9,18 @@ import net from "node:net";
 import tls from "node:tls";
 import { discard } from "../../sockets/transport/discard.ts";
 
-/** The address at which an application is probed. */
+/** The address of a probed application. */
 export interface ProbeAddress {
   /** An IP address, or a name. */
   readonly host: string;
   readonly port: number;
-  /** Address that the connection comes from; absent: the system's choice. */
+  /** Source address of the connection. Absent: the system's choice. */
   readonly source?: string;
 }
 
 /**
- * Source of probes by the family of the application's address. Redirection passes these on to the application, as Istio
- * has it; the proxy would otherwise take a probe for a request to itself.
+ * Source address of probes, by the family of the application's address. Redirection passes connections from this
+ * address on to the application, as in Istio. Otherwise the proxy would take a probe for a request to the proxy.
  */
 export function probeSource(host: string): string | undefined {
   const family = net.isIP(host);
@@ -32,9 +32,8 @@ export type ProbeProtocols = readonly ("h2" | "http/1.1")[];
 
 /**
  * Connects.
- *
- * @param protocols offered in a TLS handshake; undefined: plain text
- * @throws Error naming the address and why; the signal's reason when it aborts
+ * @param protocols Protocols of the TLS handshake. Undefined: plain text.
+ * @throws {Error} With the address and the reason, or the signal's reason.
  */
 export async function probeSocket(
   address: ProbeAddress,

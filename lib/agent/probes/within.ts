@@ -1,5 +1,5 @@
 /**
- * Work that a deadline and a caller's leaving end.
+ * Work that ends with a deadline or with the caller.
  *
  * @module
  */
@@ -15,10 +15,9 @@ export interface WithinLimits {
 }
 
 /**
- * Does it.
- *
- * @param work must end when its signal aborts
- * @throws what the work throws: the signal's reason, `no answer within N s`, when the time is over
+ * Does the work.
+ * @param work Must end when its signal aborts.
+ * @throws The error of the work, the signal's reason, or `no answer within N s` after the deadline.
  */
 export async function within<T>(
   { timeout, signal, clock }: WithinLimits,

@@ -33,7 +33,7 @@ import {
   responseType,
 } from "./messages.ts";
 
-/** An event of a relay. Streams and connections have numbers; events of ended ones are ignored. */
+/** An event of a relay. Streams and connections have numbers. Events of ended streams and connections are ignored. */
 export type RelayEvent =
   | { readonly type: "downstream opened"; readonly stream: number; readonly variant: RelayVariant }
   | { readonly type: "downstream message"; readonly stream: number; readonly bytes: Uint8Array }
@@ -42,18 +42,18 @@ export type RelayEvent =
   | { readonly type: "upstream message"; readonly connection: number; readonly bytes: Uint8Array }
   | { readonly type: "upstream closed"; readonly connection: number; readonly reason: string }
   | { readonly type: "time to dial"; readonly connection: number }
-  /** A response for the agent was worked off; with an error it is rejected. */
+  /** The agent has processed a response. With an error, the response is rejected. */
   | {
     readonly type: "worked off";
     readonly connection: number;
     readonly response: OwnResponse;
     readonly error?: string;
   }
-  /** A response is as the proxy is to have it. */
+  /** A response is in the form for the proxy. */
   | { readonly type: "rewritten"; readonly connection: number; readonly bytes: Uint8Array }
-  /** Something of a response is not as the server wants it; the server hears why after the proxy's answer. */
+  /** A part of a response is not in force. The server hears the reason after the proxy's answer. */
   | { readonly type: "refused"; readonly connection: number } & RejectedResponse
-  /** The health of the workload has changed: a report that holds until the next one. */
+  /** The health of the workload has changed. The report holds until the next report. */
   | { readonly type: "health"; readonly report: WorkloadReport }
   | { readonly type: "stop" };
 
@@ -66,7 +66,7 @@ export type RelayEffect =
   | { readonly type: "close upstream"; readonly connection: number }
   | { readonly type: "send down"; readonly stream: number; readonly bytes: Uint8Array }
   | { readonly type: "close downstream"; readonly stream: number; readonly code: Code; readonly reason: string }
-  /** A response that is for the agent, and one that the proxy is to have in another form. */
+  /** A response for the agent, and a response that is rewritten for the proxy. */
   | { readonly type: "work off" } & HeldResponse
   | { readonly type: "rewrite" } & HeldResponse;
 
@@ -78,31 +78,31 @@ export interface HeldResponse {
   readonly bytes: Uint8Array;
 }
 
-/** A proxy's stream and the connection made for it. */
+/** A proxy's stream, and the connection for this stream. */
 export interface RelaySession {
   readonly stream: number;
   readonly variant: RelayVariant;
   readonly connection: number;
   readonly phase: "waiting" | "dialing" | "open" | "answered";
-  /** Requests in their order, until the first response. */
+  /** Requests in order, until the first response. */
   readonly kept: readonly Uint8Array[];
   readonly keptBytes: number;
-  /** The proxy has asked for listeners, and the agent for its own types. */
+  /** The proxy has asked for listeners, and the agent for the agent's own types. */
   readonly asked: boolean;
   /** Refusals of responses of rewritten types, to be sent once the proxy has acknowledged the response. */
   readonly refusals: PendingRefusals;
 }
 
-/** All that a relay knows. */
+/** The state of a relay. */
 export interface RelayState {
   readonly session: RelaySession | undefined;
   /** Number of the next connection. */
   readonly next: number;
-  /** Connections in a row that ended without a response. */
+  /** Connections in a row without a response. */
   readonly failures: number;
-  /** Types that the agent asks for itself, with the versions that it has of each. */
+  /** Types that the agent requests itself, with the versions that the agent has. */
   readonly own: ReadonlyMap<string, OwnVersions>;
-  /** Types whose responses are rewritten before the proxy gets them. */
+  /** Types whose responses are rewritten for the proxy. */
   readonly rewritten: ReadonlySet<string>;
   readonly health: WorkloadReport | undefined;
   readonly stopped: boolean;
@@ -114,11 +114,11 @@ export interface RelayStep {
   readonly effects: readonly RelayEffect[];
 }
 
-/** Bytes of requests that are kept at most: more than the names of 100,000 resources. */
+/** Limit of kept requests, bytes: more than the names of 100,000 resources. */
 export const MAX_KEPT = 16 * 1024 * 1024;
 
 const LISTENER_TYPE = "type.googleapis.com/envoy.config.listener.v3.Listener";
-/** Types that are a proxy's. */
+/** Types of a proxy. */
 const PROXY_TYPES = /^type\.googleapis\.com\/(?:envoy\.|istio\.workload\.)/;
 
 /** A relay before the first stream. */
@@ -212,7 +212,7 @@ function ended(state: RelayState, code: Code, reason: string): RelayStep {
 function opened(before: RelayState, stream: number, variant: RelayVariant): RelayStep {
   const { state, effects } = ended(before, Code.CANCELLED, "the proxy has opened another stream");
   const connection = state.next;
-  // A proxy that comes back because the server was gone must not dial more often than the server can be there.
+  // A proxy that returns because the server was gone must not dial more often than the server can restart.
   const later = state.failures > 0;
   const phase = later ? "waiting" : "dialing";
   const nothing = { kept: [], keptBytes: 0, asked: false, refusals: new Map() };
@@ -236,7 +236,7 @@ function requested(state: RelayState, session: RelaySession, bytes: Uint8Array):
   return send(state, { ...session, asked: true }, [bytes, ...own, ...events]);
 }
 
-/** Requests go out as soon as there is a connection; until the first response they are kept as well. */
+/** Requests go out as soon as there is a connection. Until the first response they are kept as well. */
 function send(state: RelayState, session: RelaySession, requests: readonly Uint8Array[]): RelayStep {
   const { connection } = session;
   const effects: RelayEffect[] = isConnected(session)
@@ -292,20 +292,20 @@ function workedOff(state: RelayState, session: RelaySession, response: OwnRespon
   return { state: { ...state, own }, effects: [{ type: "send up", connection: session.connection, bytes }] };
 }
 
-// Refusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the
-// proxy does not have, and would not replace the resources that the proxy has.
+// Refusals wait for the proxy's acknowledgement. Before the acknowledgement a server would conclude that the proxy does
+// not have the response, and would not replace the proxy's resources.
 
 /** The pending refusal of each type's last response. */
 type PendingRefusals = ReadonlyMap<string, RejectedResponse>;
 
-/** The pending refusals with that of one more response. */
+/** The pending refusals, with the refusal of one more response. */
 function withRefusal(refusals: PendingRefusals, { typeUrl, nonce, reason }: RejectedResponse): PendingRefusals {
   return new Map(refusals).set(typeUrl, { typeUrl, nonce, reason });
 }
 
 /**
- * The requests that go to the server for a request of the proxy, and the refusals that stay pending. A rejection by the
- * proxy needs no refusal beside it.
+ * The requests to the server for a request of the proxy, and the refusals that stay pending. A rejection by the proxy
+ * replaces the refusal.
  */
 function withRefused(
   variant: RelayVariant,

@@ -1,5 +1,5 @@
 /**
- * The few fields of discovery messages that a relay reads or writes; the rest passes through as bytes.
+ * The few fields of discovery messages that a relay reads or writes. The other fields pass through as bytes.
  *
  * Field numbers: envoy/service/discovery/v3/discovery.proto.
  *
@@ -26,14 +26,14 @@ const FIELDS = {
 
 /** One resource of a response. */
 export interface RelayedResource {
-  /** Empty in a state-of-the-world response, which does not say. */
+  /** Empty in a state-of-the-world response, which has no names. */
   readonly name: string;
   readonly version: string;
   /** The message, without its type. */
   readonly body: Uint8Array;
 }
 
-/** A response that the agent works off itself. */
+/** A response for the agent itself. */
 export interface OwnResponse {
   readonly typeUrl: string;
   readonly nonce: string;
@@ -43,12 +43,12 @@ export interface OwnResponse {
   readonly removed: readonly string[];
 }
 
-/** The type that a request asks for; empty when it names none, or the bytes are no request. */
+/** The type of a request. Empty when the request has no type, or the bytes are not a request. */
 export function requestType(variant: RelayVariant, bytes: Uint8Array): string {
   return textField(bytes, FIELDS[variant].request.type);
 }
 
-/** The nonce of the response that a request answers; empty: it answers none. */
+/** The nonce of the answered response. Empty: the request answers no response. */
 export function requestNonce(variant: RelayVariant, bytes: Uint8Array): string {
   return textField(bytes, FIELDS[variant].request.nonce);
 }
@@ -67,7 +67,7 @@ export interface RelayedAnswer {
   readonly code: number | undefined;
 }
 
-/** Reads it. */
+/** Reads an answer. */
 export function readAnswer(variant: RelayVariant, bytes: Uint8Array): RelayedAnswer {
   const fields = FIELDS[variant].request;
   const found: { typeUrl: string; nonce: string; code: number | undefined } = {
@@ -101,12 +101,12 @@ function statusCode(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The names that a state-of-the-world request asks for; none when the bytes are no request. */
+/** The names in a state-of-the-world request. Empty when the bytes are not a request. */
 export function requestNames(bytes: Uint8Array): string[] {
   return namesIn(bytes, 3);
 }
 
-/** The names that an incremental request gives up, likewise. */
+/** The names that an incremental request gives up. Empty when the bytes are not a request. */
 export function unwantedNames(bytes: Uint8Array): string[] {
   return namesIn(bytes, 4);
 }
@@ -202,7 +202,7 @@ export interface OwnVersions {
 /** Nothing yet. */
 export const NO_VERSIONS: OwnVersions = { version: "", byName: {} };
 
-/** The first request for all resources of a type, which says the versions that are there already. */
+/** The first request for all resources of a type, with the versions that the agent has already. */
 export function firstRequest(variant: RelayVariant, typeUrl: string, versions: OwnVersions): Uint8Array {
   const out = new MessageWriter();
   if (variant === "sotw") return out.string(1, versions.version).string(4, typeUrl).finish();
@@ -240,9 +240,7 @@ export interface RejectedResponse {
 
 /**
  * The rejection of a response that the proxy has acknowledged.
- *
- * @param last the acknowledgement: a state-of-the-world request says again which resources are wanted and which version
- *   is there
+ * @param last The acknowledgement. A state-of-the-world request repeats the wanted resources and the present version.
  */
 export function rejectRequest(
   variant: RelayVariant,
@@ -264,7 +262,7 @@ export function rejectRequest(
 /** Type of reports of the workload's health: requests without an answer, unhealthy with an error. */
 const HEALTH_TYPE = "type.googleapis.com/istio.v1.HealthInformation";
 
-/** The request that reports the workload's health. */
+/** The request with the workload's health. */
 export function healthRequest(variant: RelayVariant, report: WorkloadReport): Uint8Array {
   const reason = report.healthy ? undefined : report.reason;
   const detail = reason === undefined ? undefined : new MessageWriter().varint(1, INTERNAL).string(2, reason).finish();

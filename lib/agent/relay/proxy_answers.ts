@@ -1,5 +1,5 @@
 /**
- * The metrics of a proxy's answers to responses: whether it takes them, by type.
+ * Metrics of a proxy's answers to responses: accepted or rejected, by type.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { Code, codeName } from "../../grpc/codes.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import { readAnswer, type RelayVariant } from "./messages.ts";
 
-/** Short names of types, as in the server's metrics; a type that is not here counts as `other`. */
+/** Short names of types, as in the server's metrics. Other types count as `other`. */
 const SHORT: Readonly<Record<string, string>> = {
   "type.googleapis.com/envoy.config.cluster.v3.Cluster": "cds",
   "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment": "eds",
@@ -25,9 +25,9 @@ interface RejectedType {
 }
 
 /**
- * Counts what the proxy's present stream rejects. `pilot_total_xds_rejects` counts each rejection; the gauges of clusters,
- * endpoints, listeners and routes are 1 while the last response of their type is rejected, 0 once a later one was taken,
- * and gone with the stream.
+ * Counts the rejections on the proxy's present stream. `pilot_total_xds_rejects` counts each rejection. The gauges of
+ * clusters, endpoints, listeners and routes are 1 while the last response of the type is rejected, 0 after a later
+ * response was accepted, and gone with the stream.
  */
 export class ProxyAnswers {
   readonly #metrics: Metrics;
@@ -35,7 +35,7 @@ export class ProxyAnswers {
   #stream = 0;
   /** By short name of the type. */
   readonly #rejected = new Map<string, RejectedType>();
-  /** Codes that have a series, by short name of the type. */
+  /** Codes with a series, by short name of the type. */
   readonly #shown = new Map<string, Set<string>>();
 
   /** @param node id of the proxy, the gauges' label */
@@ -44,7 +44,7 @@ export class ProxyAnswers {
     this.#node = node;
   }
 
-  /** The proxy has opened a stream: what it said on the one before is over. */
+  /** The proxy has opened a stream. Its answers on the stream before no longer count. */
   opened(stream: number): void {
     this.#forget();
     this.#stream = stream;
@@ -64,7 +64,7 @@ export class ProxyAnswers {
       this.#rejected.set(type, { nonce, err });
       this.#set(type, err, 1);
     } else if (before !== undefined && before.nonce !== nonce) {
-      // With the same nonce it asks for other names, and still has not taken the response.
+      // With the same nonce the proxy asks for other names, and still has not accepted the response.
       this.#rejected.delete(type);
       this.#set(type, before.err, 0);
     }

@@ -24,18 +24,21 @@ import { type OwnResponse, readResponse, type RelayVariant } from "./messages.ts
 import { ProxyAnswers } from "./proxy_answers.ts";
 import type { OpenUpstream, Upstream } from "./upstream.ts";
 
-/** Works off a response to the agent itself; an exception rejects it, and its message is the reason. */
+/**
+ * Processes a response to the agent itself. An exception rejects the response, with the exception's message as the
+ * reason.
+ */
 export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
 
 /** The receiver of a rewriter's responses. */
 export interface RewriteTarget {
   /** A response goes to the proxy. */
   send(bytes: Uint8Array): void;
-  /** Reports to the server that something of the response with this nonce is not in force, and why. */
+  /** Tells the server that a part of the response with this nonce is not in force, and why. */
   refuse(nonce: string, reason: string): void;
 }
 
-/** Rewrites the responses of one type on one connection; it sends in the order in which it takes. */
+/** Rewrites the responses of one type on one connection, and sends them in the order of arrival. */
 export interface ResponseRewriter {
   take(bytes: Uint8Array): void;
   /** The proxy asks for something: of other types, too. */
@@ -50,11 +53,11 @@ export type OpenRewriter = (variant: RelayVariant, target: RewriteTarget) => Res
 /** Inputs of a relay. */
 export interface RelayOptions {
   readonly open: OpenUpstream;
-  /** Rewriters by type; absent: every response goes to the proxy as it came. */
+  /** Rewriters by type. Absent: every response goes to the proxy unchanged. */
   readonly rewriters?: ReadonlyMap<string, OpenRewriter>;
-  /** Types that the agent asks for itself. */
+  /** Types that the agent requests itself. */
   readonly own: ReadonlyMap<string, OwnHandler>;
-  /** Id of the proxy, as metrics name it. */
+  /** Id of the proxy in metrics. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,7 +66,7 @@ export interface RelayOptions {
   readonly random?: () => number;
 }
 
-/** Times between attempts to reach the server, ms: the first one, doubled each time up to the longest. */
+/** Times between attempts to reach the server, ms: the first time is doubled up to the longest. */
 const RETRY = { first: 500, longest: 30_000 };
 
 /** A relay for one proxy. */
@@ -75,7 +78,7 @@ export class Relay {
   #streams = 0;
   readonly #calls = new Map<number, Call>();
   readonly #upstreams = new Map<number, Upstream>();
-  /** Connections that have been open, of those that are not over. */
+  /** Open connections. */
   readonly #open = new Set<number>();
   /** Rewriters by type, of each connection. */
   readonly #rewriters = new Map<number, Map<string, ResponseRewriter>>();
@@ -145,7 +148,7 @@ export class Relay {
     call.start(handler);
   }
 
-  /** Takes one event after the other: an event may cause the next one while it is worked off. */
+  /** Takes one event after the other: an event may cause the next event while the relay handles it. */
   #happened(event: RelayEvent): void {
     this.#events.push(event);
     if (this.#working) return;
@@ -188,7 +191,7 @@ export class Relay {
       case "rewrite":
         return this.#rewriter(effect)?.take(effect.bytes);
       case "work off":
-        // One after the other: of two responses of a type the later one counts.
+        // One response after the other: of two responses of a type the later response counts.
         this.#work = this.#work.then(() => this.#workOff(effect));
         return;
     }
@@ -210,7 +213,8 @@ export class Relay {
         this.#happened({ type: "upstream opened", connection });
       },
       message: (bytes) => {
-        // Only an answer says so: a server that refuses us takes the stream before it ends it.
+        // Only an answer proves that the server is reached: a server that refuses the agent first accepts the stream
+        // and then ends it.
         if (this.#reported !== "") log.info("the discovery server is reached again");
         this.#reported = "";
         this.#happened({ type: "upstream message", connection, bytes });
@@ -228,7 +232,7 @@ export class Relay {
   }
 
   #rewriter({ connection, variant, typeUrl }: HeldResponse): ResponseRewriter | undefined {
-    // The connection may have ended while its last responses were on their way here.
+    // The connection may have ended while the last responses were on their way.
     if (!this.#upstreams.has(connection)) return undefined;
     const ofConnection = this.#rewriters.getOrInsertComputed(connection, () => new Map());
     return ofConnection.get(typeUrl) ?? this.#openRewriter(ofConnection, { connection, variant, typeUrl });

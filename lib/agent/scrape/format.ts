@@ -1,5 +1,5 @@
 /**
- * Formats of metrics: which are offered to the application, and which the merged text has.
+ * Formats of metrics: the formats offered to the application, and the format of the merged text.
  *
  * Rules: https://prometheus.io/docs/instrumenting/exposition_formats and
  * https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
@@ -23,10 +23,10 @@ export const METRICS_CONTENT_TYPES: Readonly<Record<MetricsFormat, string>> = {
 /** `Accept` header of a request for the text format alone. */
 export const ACCEPT_TEXT = "text/plain;version=0.0.4";
 
-/** Formats that are text; of the others (protobuf) nothing can be merged. */
+/** Text formats. Other formats (protobuf) cannot be merged. */
 const OFFERED = new Set([OPEN_METRICS, "text/plain", "text/*", "*/*"]);
 
-/** The formats of a scraper's `Accept` that the application may answer with; without any of them the text format. */
+/** The formats of a scraper's `Accept` that the application may use. Without any of these, the text format. */
 export function offeredFormats(accept: string): string {
   const kept = accept.split(",").map((one) => one.trim()).filter((one) =>
     OFFERED.has(one.split(";", 1)[0]!.trim().toLowerCase())
@@ -34,13 +34,12 @@ export function offeredFormats(accept: string): string {
   return kept.length === 0 ? ACCEPT_TEXT : kept.join(",");
 }
 
-/** Types of other contents: a page to log in, for example, that stands before the metrics. */
+/** Types of other contents, for example a login page in front of the metrics. */
 const FOREIGN = /protobuf|json|html|xml|javascript|^(?:image|audio|video|font)\//;
 
 /**
  * The format of an application's answer.
- *
- * @returns undefined: it is no text of metrics
+ * @returns Undefined: the answer is not a text of metrics.
  */
 export function formatOf(contentType: string): MetricsFormat | undefined {
   const [type = "", ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
@@ -61,5 +60,5 @@ function isOpenMetricsComment(line: string): boolean {
 /** Keeps the comments of the text format that OpenMetrics has as well. */
 export const ofOpenMetrics: KeepComment = (line) => isOpenMetricsComment(line);
 
-/** Keeps all but the end, which is written once. */
+/** Keeps everything but the end mark, which is written once. */
 export const withoutEnd: KeepComment = (line) => line !== "# EOF";

@@ -1,5 +1,5 @@
 /**
- * Metrics of several sources as one text: in whole lines, as a stream, a source that fails leaves the others alone.
+ * Metrics of several sources as one text, streamed in whole lines. A failing source does not affect the other sources.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import { type KeepComment, WholeLines } from "./whole_lines.ts";
 
 export interface MergedSource {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Whether its text is in the merged format; else it is in the text format. */
+  /** Whether the source's text is in the merged format. Otherwise the text is in the text format. */
   readonly hasFormat: boolean;
-  /** Hears why its metrics are not whole. */
+  /** Called when the source's metrics are incomplete. */
   failed(error: unknown): void;
-  /** Hears that they are: all of them were passed on. */
+  /** Called when all metrics of the source were passed on. */
   whole?(): void;
 }
 
-/** Merges, one source after the other. In OpenMetrics the mark of the end is written once, at the end. */
+/** Merges one source after the other. In OpenMetrics the end mark is written once, at the end. */
 export async function* mergeMetrics(
   format: MetricsFormat,
   sources: readonly MergedSource[],

@@ -1,13 +1,13 @@
 /**
- * Metrics of Envoy under the names that dashboards know: Envoy puts its own name before all of them, also before the
- * standard ones (`envoy_istio_requests_total`).
+ * Metrics of Envoy under names that dashboards know. Envoy puts a prefix before all names, even before standard names
+ * (`envoy_istio_requests_total`).
  *
  * @module
  */
 import { Buffer } from "node:buffer";
 import { WholeLines } from "./whole_lines.ts";
 
-/** Page of the status port on which they are, as the proxy's own port of metrics shows them. */
+/** Page of the proxy's metrics on the status port, the same as on the proxy's own metrics port. */
 export const PROXY_METRICS_PATH = "/stats/proxy";
 
 const WRITTEN = Buffer.from("envoy_istio_");
@@ -15,14 +15,17 @@ const EXTRA = "envoy_".length;
 const TYPE = Buffer.from("# TYPE ");
 const NEW_LINE = 10;
 const LABELS = 123; // {
-/** Ends of the names of standard counters, and of the line of a histogram that says how many values it has. */
+/** Ends of the names of standard counters, and of a histogram's line with the number of values. */
 const TOTAL = Buffer.from("_total");
 const COUNT = Buffer.from("_count");
 
-/** Begin of the counters of values that Envoy did not count, because a scope had as many series as it may have. */
+/**
+ * Prefix of the counters of uncounted values. Envoy does not count a value when a scope has reached its limit of
+ * series.
+ */
 const OVERFLOW = Buffer.from("envoy_server_stats_overflow_");
 
-/** The series of a proxy, as its page shows them. */
+/** The series of a proxy, as on the metrics page. */
 export interface SeriesSeen {
   /** Values that Envoy has not counted since its start, because of limits of series. */
   readonly missing: number;
@@ -32,9 +35,8 @@ export interface SeriesSeen {
 }
 
 /**
- * The proxy's metrics, as a stream: one that says that it runs, then Envoy's own, renamed.
- *
- * @param seen Hears at the end how many series there are.
+ * The proxy's metrics as a stream: first a metric that Envoy runs, then Envoy's own metrics, renamed.
+ * @param seen Called at the end with the number of series.
  */
 export async function* proxyMetrics(
   bytes: AsyncIterable<Uint8Array>,
@@ -67,7 +69,7 @@ function overflowIn(lines: Uint8Array): number {
   return sum;
 }
 
-/** Whole lines, without the name before standard metrics, which are counted. */
+/** Whole lines without the prefix of standard metrics. The standard metrics are counted. */
 function* renamed(lines: Uint8Array, series: { counters: number; histograms: number }): Generator<Uint8Array> {
   const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
   let from = 0;
@@ -81,7 +83,7 @@ function* renamed(lines: Uint8Array, series: { counters: number; histograms: num
   if (from < text.length) yield text.subarray(from);
 }
 
-/** The kind of the series that begins there; undefined: the line is a comment, or another line of a histogram. */
+/** The kind of the series at this index. Undefined: the line is a comment, or another line of a histogram. */
 function kindOfSeries(text: Buffer, at: number): "counters" | "histograms" | undefined {
   const end = text.indexOf(LABELS, at);
   const line = text.indexOf(NEW_LINE, at);

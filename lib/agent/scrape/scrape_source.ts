@@ -1,5 +1,5 @@
 /**
- * A source of metrics that is asked over HTTP: Envoy, or the application.
+ * A source of metrics over HTTP: Envoy, or the application.
  *
  * Permissions: net (the source).
  *
@@ -13,24 +13,23 @@ export interface ScrapeRequest {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds from now to its first byte, and to its last. */
+  /** Time to the first byte, and to the last byte, ms. */
   readonly times: { readonly head: number; readonly body: number };
   /** The scraper has gone. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "after">;
 }
 
-/** A source that answers. */
+/** A source that has answered. */
 export interface ScrapeSource {
   readonly contentType: string;
-  /** Its metrics, in the parts in which they come; an error says why there are no more. */
+  /** The source's metrics, in parts as they arrive. An error tells why the metrics end early. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Asks. A source whose bytes nobody reads is given up when its time is over.
- *
- * @throws Error saying why there is no answer
+ * Asks the source. If nobody reads the bytes, the request ends with its time.
+ * @throws {Error} With the reason if there is no answer.
  */
 export async function askSource({ url, headers, times, signal, clock }: ScrapeRequest): Promise<ScrapeSource> {
   const control = new AbortController();
@@ -45,7 +44,7 @@ export async function askSource({ url, headers, times, signal, clock }: ScrapeRe
   signal.addEventListener("abort", left);
   try {
     const response = await fetch(url, {
-      // ByteBody that only cross this machine are not worth packing.
+      // Compression costs more than the bytes save on the same machine.
       headers: { ...headers, "accept-encoding": "identity" },
       signal: control.signal,
     });
@@ -68,12 +67,12 @@ export async function askSource({ url, headers, times, signal, clock }: ScrapeRe
 
 type ByteBody = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Names of encodings in HTTP, and those of the platform. */
+/** Names of encodings in HTTP, and in the platform. */
 const ENCODINGS: Readonly<Record<string, "gzip" | "deflate">> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
 
 /**
- * How a body is packed, the first one innermost; a text: why it cannot be read. Some servers pack what they answer whether or
- * not it was asked for, and bytes of an encoding that is not known would spoil the whole page.
+ * The compressions of a body, the innermost first, or a text: why the body cannot be read. Some servers compress every
+ * answer, and bytes of an unknown encoding would spoil the whole page.
  */
 function encodingsOf(headers: Headers): readonly CompressionFormat[] | string {
   const named = commaList(headers.get("content-encoding") ?? "").map((one) => one.toLowerCase())

@@ -1,15 +1,15 @@
 /**
- * Metrics as bytes that come in any parts, passed on in whole lines: a source that breaks off leaves no half line, which
- * would spoil the metrics of all others.
+ * Passes on metrics in whole lines, from bytes in any parts. A source that breaks off leaves no half line: a half line
+ * would spoil the metrics of all other sources.
  *
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
 
-/** Bytes of a line that is not over: no series is that long, and a source without lines must not fill the memory. */
+/** Longest line, bytes. No series is that long, and a source without line ends must not fill the memory. */
 export const MAX_LINE = 1024 * 1024;
 
-/** Whether a comment line (without its end) is passed on. All other lines are, but empty ones. */
+/** Whether a comment line (without its end) is passed on. All other lines are passed on, except empty lines. */
 export type KeepComment = (line: string) => boolean;
 
 const NEW_LINE = 10, CARRIAGE_RETURN = 13, HASH = 35;
@@ -21,22 +21,21 @@ export class WholeLines {
   #rest: Uint8Array[] = [];
   #length = 0;
 
-  /** @param keep undefined: every line is passed on as it is */
+  /** @param keep Undefined: every line is passed on unchanged. */
   constructor(keep?: KeepComment) {
     this.#keep = keep;
   }
 
   /**
    * Takes bytes.
-   *
-   * @returns the bytes that can be passed on, perhaps none
-   * @throws Error for a line that is longer than {@linkcode MAX_LINE}
+   * @returns The bytes to pass on, perhaps none.
+   * @throws {Error} For a line longer than {@linkcode MAX_LINE}.
    */
   push(bytes: Uint8Array): Uint8Array {
     const end = bytes.lastIndexOf(NEW_LINE) + 1;
     const whole = end === 0 ? NOTHING : this.#chosen(this.#joined(bytes.subarray(0, end)));
     if (end < bytes.length) {
-      // The source may use its buffer again.
+      // The source may reuse the buffer.
       this.#rest.push(bytes.slice(end));
       this.#length += bytes.length - end;
     }
@@ -44,7 +43,7 @@ export class WholeLines {
     return whole;
   }
 
-  /** The source is at its end: its last line, with an end. */
+  /** The end of the source: returns the last line, with a line end. */
   end(): Uint8Array {
     return this.#length === 0 ? NOTHING : this.push(Uint8Array.of(NEW_LINE));
   }
@@ -57,7 +56,7 @@ export class WholeLines {
     return all;
   }
 
-  /** The lines that are kept; `bytes` ends with the end of a line. */
+  /** The kept lines. `bytes` ends with a line end. */
   #chosen(bytes: Uint8Array): Uint8Array {
     const keep = this.#keep;
     if (keep === undefined) return bytes;

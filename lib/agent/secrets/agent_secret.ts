@@ -1,5 +1,5 @@
 /**
- * Secrets as an agent serves them, and their encoding for Envoy.
+ * Secrets of an agent, and their encoding for Envoy.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type AgentSecret =
   | {
     readonly kind: "roots";
     readonly roots: string;
-    /** Revocation lists of their certificates; absent: nothing is revoked. */
+    /** Revocation lists of the roots' certificates. Absent: nothing is revoked. */
     readonly revocations?: string;
   };
 
@@ -24,7 +24,7 @@ export const ROOTS_SECRET = "ROOTCA";
 /** Type URL of secrets. */
 export const SECRET_TYPE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
 
-/** A secret as Envoy reads it, and a version by its content. */
+/** A secret in Envoy's encoding, with a version made from its content. */
 export interface EncodedSecret {
   readonly name: string;
   readonly version: string;
@@ -53,7 +53,7 @@ function dataSource(text: string): Uint8Array {
 
 /** A listener for one secret. */
 export interface SecretListener {
-  /** The secret, and each one that takes its place. */
+  /** Called with the secret, and with each replacement. */
   secret(secret: AgentSecret): void;
   /** There is no such secret. */
   failed(reason: string): void;
@@ -62,14 +62,14 @@ export interface SecretListener {
 /** A source of secrets. */
 export interface SecretSource {
   /**
-   * Watches a secret: calls back at once when it is there, else when it is, and again for every other one in its place.
-   *
-   * @returns a function that ends the watch; undefined: this source has no secret of that name
+   * Watches a secret. Calls back at once if the secret exists, otherwise when it appears, and again for every
+   * replacement.
+   * @returns A function that ends the watch. Undefined: this source has no secret of that name.
    */
   watch(name: string, listener: SecretListener): (() => void) | undefined;
 }
 
-/** Sources one after the other: the first one that has a name decides. */
+/** Several sources in order. The first source that knows the name decides. */
 export function firstSource(sources: readonly SecretSource[]): SecretSource {
   return {
     watch(name, listener) {

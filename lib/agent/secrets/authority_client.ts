@@ -23,8 +23,7 @@ const PATH = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
 /**
  * Calls the authority, each time on a connection of its own: certificates are renewed hours apart, and roots may have
  * changed.
- *
- * @param signer Signer that the authority is asked to use; empty: its own.
+ * @param signer The signer that the authority shall use. Empty: the authority's default.
  */
 export function authoritySigner(server: () => Promise<ServerCall>, signer: string): SignRequest {
   return async (csr, ttlSeconds) => {

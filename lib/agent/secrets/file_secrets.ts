@@ -1,6 +1,6 @@
 /**
- * Secrets in files, read when they are wanted and again whenever they change: also when the folder is replaced as a
- * whole, as orchestrators do with mounted secrets.
+ * Secrets in files. The files are read on demand and again after each change, even when the whole folder is replaced,
+ * as orchestrators do with mounted secrets.
  *
  * Permissions: read (the files and their folders).
  *
@@ -27,7 +27,7 @@ export interface FileSecretOptions {
   readonly metrics: Metrics;
 }
 
-/** The files that a name of the field stands for: `file-cert:CHAIN~KEY`, `file-root:ROOTS`; undefined: another name. */
+/** The files of an SDS name: `file-cert:CHAIN~KEY`, `file-root:ROOTS`. Undefined: another name. */
 export function filesOfName(name: string): SecretFiles | undefined {
   const [, chain, key] = /^file-cert:([^~]+)~([^~]+)$/.exec(name) ?? [];
   if (chain !== undefined && key !== undefined) return { chain, key };
@@ -40,8 +40,7 @@ const SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
  * Secrets in files.
- *
- * @param files Files by name; default: those that the name itself names.
+ * @param files Files by name. Default: the paths in the name itself.
  */
 export function fileSecrets(
   options: FileSecretOptions,
@@ -58,7 +57,7 @@ export function fileSecrets(
   };
 }
 
-/** How long files that are missing or do not fit may stay so before their first reader is refused, ms. */
+/** Time for which missing or unfitting files are tolerated before their first reader is refused, ms. */
 const PATIENCE = 10_000;
 
 class FileSecretWatch {
@@ -102,7 +101,7 @@ class FileSecretWatch {
     }
   }
 
-  /** Certificate and key are written one after the other: changes are read when the files have been quiet. */
+  /** Certificate and key are written one after the other, so changes are read when the files have been quiet. */
   #later(): void {
     if (this.#stopped || this.#texts.size < Object.keys(this.#files).length) return;
     if (this.#served === "") return this.#read();
@@ -125,7 +124,7 @@ class FileSecretWatch {
     }
   }
 
-  /** A served secret stays in force; a client that has none yet is refused after a while. */
+  /** A served secret stays in force. A client without a secret is refused after a while. */
   #refuse(reason: string): void {
     const { clock, log, metrics } = this.#options;
     metrics.counter("num_file_secret_failures_total").inc();
@@ -142,7 +141,7 @@ function textOf(path: string, text: FileText): string {
   return text;
 }
 
-/** @throws Error naming the file and what was expected */
+/** @throws {Error} With the file and the expectation. */
 function secretOf(files: SecretFiles, read: (path: string) => string): AgentSecret {
   if ("roots" in files) {
     const roots = read(files.roots);

@@ -1,5 +1,5 @@
 /**
- * A certificate of the workload, asked for with a key of its own.
+ * A workload certificate, requested with a new key.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { checkRoots } from "./usable_roots.ts";
 
 /** A certificate with its key and the roots of the mesh, as PEM. */
 export interface IssuedCertificate {
-  /** The workload's own certificate, then those up to the root. */
+  /** The workload's own certificate, then the certificates up to the root. */
   readonly chain: string;
   readonly key: string;
   readonly roots: string;
@@ -24,7 +24,7 @@ export interface IssuedCertificate {
   readonly notAfter: number;
 }
 
-/** Signs a request; the last text of the answer has the roots, the first one the certificate. */
+/** Signs a request. The first text of the answer has the certificate, the last text the roots. */
 export type SignRequest = (csr: string, ttlSeconds: number) => Promise<readonly string[]>;
 
 /** The requested certificate. */
@@ -41,9 +41,8 @@ export interface CertificateOrder {
 }
 
 /**
- * Makes a key, has a certificate signed for it, and checks the answer.
- *
- * @throws {PkiError} when the answer cannot be used; and the errors of the signer
+ * Makes a key, has a certificate signed for the key, and checks the answer.
+ * @throws {PkiError} When the answer cannot be used. Errors of the signer are passed on.
  */
 export async function orderCertificate(order: CertificateOrder, sign: SignRequest): Promise<IssuedCertificate> {
   const key = await PrivateKey.generate(order.key);

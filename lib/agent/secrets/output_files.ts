@@ -1,5 +1,5 @@
 /**
- * The workload's certificate in files, for programs that do not take it from the proxy.
+ * The workload's certificate in files, for programs that do not get the certificate from the proxy.
  *
  * Permissions: read, write (the folder).
  *
@@ -20,23 +20,23 @@ import type { IssuedCertificate } from "./issued_certificate.ts";
 /** Names of the files. */
 export const CERTIFICATE_FILES = { key: "key.pem", chain: "cert-chain.pem", roots: "root-cert.pem" } as const;
 
-/** The files with their modes: only its owner may read a key. */
+/** The files with their modes: only the owner may read a key. */
 const FILES = [
   { name: CERTIFICATE_FILES.key, part: "key", mode: 0o600 },
   { name: CERTIFICATE_FILES.chain, part: "chain", mode: 0o644 },
   { name: CERTIFICATE_FILES.roots, part: "roots", mode: 0o644 },
 ] as const;
 
-/** What agents of earlier versions left of these files when they were killed. */
+/** Unfinished files of earlier versions, left behind when an agent was killed. */
 const EARLIER = /^(?:key|cert-chain|root-cert)\.pem\.[0-9a-f]{8}$/;
 
 /**
- * Writes the files that changed: all of them, or none where one cannot be written, because a key and a certificate belong
- * together. Each is replaced in one step, so that nobody reads half of one. While the key is replaced there is no
- * certificate: whoever reads, also after a kill in between, finds a pair that fits, or finds that one is missing. (A folder
- * that is swapped by a symbolic link would have both at each moment; the agent has no permission to make links.)
- *
- * @throws Error when one cannot be written
+ * Writes the changed files: all files, or none if one file cannot be written, because a key and a certificate belong
+ * together. Each file is replaced in one step, so that nobody reads half a file. While the key is replaced there is no
+ * certificate. So a reader, even after a kill in between, finds a matching pair, or finds that a file is missing. (A
+ * folder that is swapped by a symbolic link would have both files at each moment, but the agent has no permission to
+ * make links.)
+ * @throws {Error} When a file cannot be written.
  */
 export async function writeCertificateFiles(folder: string, certificate: IssuedCertificate): Promise<void> {
   await makeFolder(folder);
@@ -48,9 +48,8 @@ export async function writeCertificateFiles(folder: string, certificate: IssuedC
 }
 
 /**
- * Writes a file in one step, unless it has that text already; makes its folder.
- *
- * @throws Error naming the path when it cannot be written
+ * Writes a file in one step, unless the file has the text already. Creates the file's folder.
+ * @throws {Error} With the path when the file cannot be written.
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   const [folder, name] = [path.slice(0, path.lastIndexOf("/")), path.slice(path.lastIndexOf("/") + 1)];
@@ -67,14 +66,14 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** A file as it is to be. */
+/** A file to write. */
 interface WrittenFile {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
 }
 
-/** @param absent The file that is not there while several are replaced. */
+/** @param absent The file that is missing while several files are replaced. */
 async function replaceFiles(files: readonly WrittenFile[], absent?: string): Promise<void> {
   const made: PreparedFile[] = [];
   let [at, old]: [string | undefined, string | undefined] = [undefined, undefined];
@@ -101,7 +100,7 @@ async function replaceFiles(files: readonly WrittenFile[], absent?: string): Pro
   if (first !== undefined) await syncFolder(first.path.slice(0, first.path.lastIndexOf("/")));
 }
 
-/** Gives a file that is about to be replaced the name of one that is unfinished; undefined: it is not there. */
+/** Renames a file that is about to be replaced to an unfinished file's name. Undefined: the file does not exist. */
 async function setAside({ path }: PreparedFile): Promise<string | undefined> {
   const aside = unfinishedPath(path);
   try {

@@ -1,6 +1,6 @@
 /**
- * Revocation lists of the mesh's authorities in files, where an orchestrator or an operator puts them: read, and followed
- * while the agent runs.
+ * Revocation lists of the mesh's authorities in files from an orchestrator or an operator. The files are read, and
+ * followed while the agent runs.
  *
  * Permissions: read (the files and their folders).
  *
@@ -16,7 +16,7 @@ import { checkLists } from "./usable_roots.ts";
 
 /** How the files are followed. */
 export interface RevocationFilesOptions {
-  /** The first that is there and not empty counts. */
+  /** The first existing file that is not empty counts. */
   readonly paths: readonly string[];
   /** Called with the lists as PEM; undefined: there are none. */
   readonly onLists: (lists: string | undefined) => void;
@@ -24,7 +24,7 @@ export interface RevocationFilesOptions {
   readonly log: Logger;
 }
 
-/** Follows the files. Lists that cannot be used are reported, and the last usable ones stay in force. */
+/** Follows the files. Unusable lists are reported, and the last usable lists stay in force. */
 export async function followRevocationFiles(
   { paths, onLists, clock, log }: RevocationFilesOptions,
 ): Promise<WatchedFile> {

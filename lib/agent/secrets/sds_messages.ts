@@ -9,14 +9,14 @@ import { type EncodedSecret, SECRET_TYPE } from "./agent_secret.ts";
 
 /** A request of a client. */
 export interface SdsRequest {
-  /** State of the world: all names that it wants. Delta: names that it wants besides. */
+  /** State of the world: all wanted names. Delta: additional names. */
   readonly names: readonly string[];
-  /** Delta: names that it does not want any more. */
+  /** Delta: names that are no longer wanted. */
   readonly unwanted: readonly string[];
-  /** Delta: versions of what it has, by name. */
+  /** Delta: the client's versions, by name. */
   readonly versions: ReadonlyMap<string, string>;
   readonly nonce: string;
-  /** Why it rejects the response of that nonce. */
+  /** Why the client rejects the response with the nonce. */
   readonly error: string | undefined;
 }
 

@@ -14,14 +14,14 @@ import { WireError } from "../../resource/protowire.ts";
 import { type AgentSecret, type EncodedSecret, encodeSecret, type SecretSource } from "./agent_secret.ts";
 import { readSdsRequest, sdsDeltaResponse, type SdsRequest, sdsResponse } from "./sds_messages.ts";
 
-/** Names that one stream, or one fetch, may want: a proxy wants one a stream. */
+/** Limit of names for one stream or one fetch. A proxy asks for one name on each stream. */
 const MAX_NAMES = 1000;
-/** Characters of a rejection that are logged. */
+/** Limit of a rejection's text in the log, characters. */
 const MAX_REJECTION = 8192;
 
 type SdsVariant = "sotw" | "delta";
 
-/** Where the service says and counts what happens. */
+/** Log and metrics of the service. */
 export interface SdsReports {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -47,7 +47,7 @@ export function sdsService(source: SecretSource, reports: SdsReports): GrpcServi
   };
 }
 
-/** All secrets of a request, as soon as they are there. */
+/** All secrets of a request, as soon as all secrets exist. */
 async function fetchSecrets(source: SecretSource, bytes: Uint8Array): Promise<Uint8Array> {
   const { names } = parsed("sotw", bytes);
   const secrets = await Promise.all([...new Set(names)].map((name) => once(source, name)));
@@ -76,7 +76,7 @@ function noSecret(name: string, reason: string): RpcError {
   return new RpcError(Code.UNAVAILABLE, `secret ${JSON.stringify(name)}: ${reason}`);
 }
 
-/** @throws {RpcError} INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when it names too many */
+/** @throws {RpcError} INVALID_ARGUMENT for bytes that are not a request, RESOURCE_EXHAUSTED for too many names. */
 function parsed(variant: SdsVariant, bytes: Uint8Array): SdsRequest {
   try {
     const request = readSdsRequest(variant, bytes);
@@ -88,7 +88,7 @@ function parsed(variant: SdsVariant, bytes: Uint8Array): SdsRequest {
   }
 }
 
-/** One stream: the secrets that it wants are watched, and each goes out when it comes or changes. */
+/** One stream. The wanted secrets are watched, and each secret is sent when it appears or changes. */
 class SdsStream implements CallHandler {
   readonly #watches = new Map<string, () => void>();
   /** Version of each secret that the client has or was sent. */
@@ -109,7 +109,7 @@ class SdsStream implements CallHandler {
   message(bytes: Uint8Array): void {
     const request = parsed(this.#variant, bytes);
     const { log, metrics } = this.#reports;
-    // Secrets of several names come in responses of their own: a request may answer one that is not the last.
+    // Secrets of several names are sent in separate responses, so a request may answer an earlier response.
     if (request.nonce !== "" && request.nonce !== String(this.#nonce)) {
       metrics.counter("pilot_xds_expired_nonce").inc({ type: "sds" });
     }
@@ -127,7 +127,7 @@ class SdsStream implements CallHandler {
     for (const name of request.names) this.#want(name, request.versions.get(name));
   }
 
-  /** @param version The one that the client has, which need not be sent again; undefined: none. */
+  /** @param version The client's version, which need not be sent again. Undefined: the client has none. */
   #want(name: string, version: string | undefined): void {
     if (version !== undefined) this.#sent.set(name, version);
     if (this.#watches.has(name)) return;
@@ -135,7 +135,7 @@ class SdsStream implements CallHandler {
     this.#watches.set(name, () => {});
     const stop = this.#source.watch(name, {
       secret: (secret) => this.#send(name, secret),
-      // The proxy opens the stream again in a while, and keeps what it has.
+      // The proxy opens the stream again later, and keeps its secrets.
       failed: (reason) => this.#call.fail(noSecret(name, reason)),
     });
     if (stop === undefined) throw unknownName(name);

@@ -1,5 +1,6 @@
 /**
- * Roots and revocation lists that the proxy is sent as they are: one that it cannot read costs it all of them.
+ * Filters roots and revocation lists that are sent to the proxy unchanged: one unreadable text would cost the proxy all
+ * roots.
  *
  * @module
  */
@@ -14,7 +15,7 @@ export function checkRoots(text: string, what: string): void {
   if ("why" in verdict) throw new PkiError(`${what}: expected certificates in PEM that Envoy takes: it ${verdict.why}`);
 }
 
-/** The texts that the proxy reads; the others are reported. */
+/** The texts that the proxy can read. The other texts are reported. */
 export function usableRoots(texts: readonly string[], what: string, log: Pick<Logger, "error">): string[] {
   return texts.filter((text, i) => {
     try {

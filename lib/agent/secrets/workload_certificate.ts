@@ -16,9 +16,12 @@ export interface WorkloadCertificateOptions {
   /** Gets a certificate. */
   readonly order: () => Promise<IssuedCertificate>;
   readonly renewal: RenewalOptions;
-  /** Roots that are trusted besides those of the authority, as PEM. */
+  /** Trusted roots in addition to the authority's roots, as PEM. */
   readonly moreRoots: readonly string[];
-  /** Called with each new certificate before it is served, and again later when it throws; that is logged. */
+  /**
+   * Called with each new certificate before the certificate is served. An exception is logged, and the call is repeated
+   * later.
+   */
   readonly store?: (certificate: IssuedCertificate) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -27,10 +30,10 @@ export interface WorkloadCertificateOptions {
   readonly random?: () => number;
 }
 
-/** Times between attempts, ms: the first one, doubled each time up to the longest. */
+/** Times between attempts, ms: the first time is doubled up to the longest. */
 const RETRY = { first: 500, longest: 60_000 };
 
-/** The pause after so many failures, and one more, ms. */
+/** The pause after so many failures plus one, ms. */
 function pauseAfter(failures: number): number {
   return Math.min(RETRY.longest, RETRY.first * 2 ** failures);
 }
@@ -45,7 +48,7 @@ export class WorkloadCertificate implements SecretSource {
   #timer: Cancel | undefined;
   #storeTimer: Cancel | undefined;
   #written: Promise<void> = Promise.resolve();
-  /** The one that belongs on the disk. */
+  /** The certificate that belongs on the disk. */
   #newest: IssuedCertificate | undefined;
   #failures = 0;
   #running = false;
@@ -56,7 +59,7 @@ export class WorkloadCertificate implements SecretSource {
     this.#moreRoots = options.moreRoots;
   }
 
-  /** The certificate that is served; undefined: none yet. */
+  /** The served certificate. Undefined: there is none yet. */
   get current(): IssuedCertificate | undefined {
     return this.#current;
   }
@@ -66,7 +69,7 @@ export class WorkloadCertificate implements SecretSource {
     if (this.#timer === undefined && !this.#running) this.#renew();
   }
 
-  /** Replaces the roots that are trusted besides. */
+  /** Replaces the additional roots. */
   trust(moreRoots: readonly string[]): void {
     this.#moreRoots = moreRoots;
     this.#tell(ROOTS_SECRET);
@@ -141,7 +144,8 @@ export class WorkloadCertificate implements SecretSource {
     this.#current = certificate;
     this.#tell(WORKLOAD_SECRET);
     this.#tell(ROOTS_SECRET);
-    // Authorities let a certificate begin minutes before it is signed, for clocks that are behind: that is not its life.
+    // Authorities backdate a certificate by minutes, for clocks that are behind. These minutes are not part of the
+    // certificate's life.
     const life = { notBefore: Math.max(certificate.notBefore, clock.now()), notAfter: certificate.notAfter };
     const due = renewalTime(life, { ...renewal, random });
     log.info(
@@ -149,12 +153,12 @@ export class WorkloadCertificate implements SecretSource {
         new Date(due).toISOString()
       }`,
     );
-    // An authority that gives certificates of seconds must not be asked without a pause.
+    // An authority with certificates of seconds must not be asked without a pause.
     const times = { notBefore: certificate.notBefore, notAfter: certificate.notAfter, due, least: RETRY.first };
     this.#timer = whenDue(times, clock, () => this.#renew());
   }
 
-  /** A disk that is full has room again some time: files that stay as they were end before the next certificate comes. */
+  /** A full disk may have room again later. Attempts for old files end before the next certificate arrives. */
   async #store(
     certificate: IssuedCertificate,
     write: (certificate: IssuedCertificate) => Promise<void>,
@@ -162,7 +166,7 @@ export class WorkloadCertificate implements SecretSource {
   ): Promise<void> {
     const { clock, log } = this.#options;
     try {
-      // One after the other: an older certificate must not come to lie over a newer one.
+      // One write after the other: an older certificate must not overwrite a newer certificate.
       const written = this.#written.then(() => write(certificate));
       this.#written = written.catch(() => {/* said below */});
       await written;
@@ -174,7 +178,7 @@ export class WorkloadCertificate implements SecretSource {
     }
   }
 
-  /** The present certificate is served on, to its end and beyond: a proxy without a certificate refuses everybody. */
+  /** The present certificate is served on, even after its end: a proxy without a certificate refuses everybody. */
   #retry(error: Error): void {
     const { clock, log, random = Math.random } = this.#options;
     const delay = pauseAfter(this.#failures++) * (0.5 + random() / 2);

@@ -1,5 +1,5 @@
 /**
- * Everything that an agent is started with, read once.
+ * All input of an agent's start, read once.
  *
  * @module
  */
@@ -36,11 +36,11 @@ export interface AgentInput {
   readonly paths: AgentPaths;
   /** Socket of the relay. */
   readonly xdsSocket: string;
-  /** Worker threads of the proxy; undefined: one for each core. */
+  /** Worker threads of the proxy. Undefined: one for each core. */
   readonly concurrency: number | undefined;
   readonly envoyLog: EnvoyLogInput;
   readonly outlierLogPath: string | undefined;
-  /** Template of the bootstrap, where no setting names another one; undefined: none. */
+  /** Template of the bootstrap, if no setting has another template. Undefined: none. */
   readonly templateFile: string | undefined;
   /** Profiles of the agent are served. */
   readonly profiling: boolean;

@@ -43,7 +43,7 @@ export class AgentLife {
   /** Every part has started. From now on the end of the proxy is the end of the agent. */
   begin(started: Started): void {
     this.#started = started;
-    // An end that was asked for counts as success, even if a signal brought the end.
+    // A requested end counts as success, even if a signal caused the end.
     started.envoy?.ended.then(({ code, signal }) => {
       if (this.#isAsked) return this.#close(0);
       this.#log.error("Envoy ended by itself, and the agent with it", signal === null ? { code } : { signal });
@@ -65,7 +65,7 @@ export class AgentLife {
     await this.#close(0);
   }
 
-  /** What the pages of the status port ask and do. */
+  /** The questions and actions of the status port. */
   statusActions(nameTable: () => NameTable | undefined): StatusActions {
     return {
       nameTable,

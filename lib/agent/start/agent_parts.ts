@@ -36,14 +36,14 @@ import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import { wasmModules } from "./wasm_modules.ts";
 import { startWorkloadHealth } from "./workload_probe.ts";
 
-/** What an agent shares with its program. */
+/** The kernel of the agent's program. */
 export interface AgentKernel {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** What every part gets. */
+/** Input of every part. */
 export interface AgentGiven {
   readonly input: AgentInput;
   readonly kernel: AgentKernel;
@@ -144,7 +144,7 @@ export const AGENT_PARTS = PartList.of<AgentGiven>()
       const isElsewhere = plan.secrets.from === "another program";
       const secrets = { path: isElsewhere ? paths.filesSocket : paths.sdsSocket, service };
       const xds = { path: xdsSocket, service: relay.service };
-      // An application without a proxy asks the relay, too; its certificates are in files.
+      // An application without a proxy asks the relay, too. Its certificates are in files.
       return openSockets(settings.DISABLE_PROXY ? [xds] : [secrets, xds], input, kernel);
     },
     stop: (sockets) => closeSockets(sockets),

@@ -1,20 +1,20 @@
 /**
- * Files of a workload, ours first, then where Istio has them: images and manifests of both fit.
+ * Files of a workload: our paths first, then Istio's paths, so that images and manifests of both fit.
  *
  * @module
  */
 
-/** The paths of an agent. Relative ones are below its working directory, which is the root of a container. */
+/** The paths of an agent. Relative paths are below the working directory, which is the root of a container. */
 export interface AgentPaths {
-  /** Socket over which the proxy gets certificates. */
+  /** Socket of the proxy's certificates. */
   readonly sdsSocket: string;
-  /** Folder of sockets that hand out identities. */
+  /** Folder of sockets of identity providers. */
   readonly identitySockets: string;
-  /** Socket over which certificates in files come, where the workload's come from elsewhere. */
+  /** Socket of certificates in files, if another program serves the workload's certificate. */
   readonly filesSocket: string;
-  /** Socket of a server of credentials that configuration names `sds://`. */
+  /** Socket of a server of credentials (`sds://` in the configuration). */
   readonly credentialSocket: string;
-  /** Tokens that prove the workload's identity. */
+  /** Tokens of the workload's identity. */
   readonly tokens: readonly string[];
   /** Roots of the control plane, where no variable names others. */
   readonly roots: readonly string[];
@@ -22,11 +22,11 @@ export interface AgentPaths {
   readonly revocationLists: readonly string[];
   /** Folders with the workload's certificate: `cert-chain.pem`, `key.pem`, `root-cert.pem`. */
   readonly certificates: readonly string[];
-  /** Folder with the certificate that a cloud mounts. */
+  /** Folder of the certificate from a cloud. */
   readonly cloudCertificates: string;
   /** Folders of the files `labels` and `annotations`. */
   readonly pod: readonly string[];
-  /** Folder for what Envoy writes about itself. */
+  /** Folder for the files that Envoy writes. */
   readonly data: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The UNIX sockets on which an agent serves its proxy.
+ * The UNIX sockets of an agent for the proxy.
  *
  * Permissions: read, write and net (the sockets).
  *
@@ -21,7 +21,7 @@ export interface OpenSocket {
 }
 
 /**
- * Opens one server for each socket. The sockets are open to the user of the proxy, and to nobody else.
+ * Opens one server for each socket. Only the user of the proxy may open the sockets.
  *
  * @throws {Error} With the path of a socket that cannot be opened. The sockets before it are closed again.
  */
@@ -51,7 +51,7 @@ export async function openSockets(
   return open;
 }
 
-/** Closes the sockets, and ends the calls on them. */
+/** Closes the sockets, and ends the calls on the sockets. */
 export async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
   for (const { server, listener } of sockets) {
     await listener.close();

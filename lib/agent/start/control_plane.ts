@@ -20,7 +20,7 @@ import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { type ControlPlaneServer, headersOf, missingCredential, serverCalls } from "./server_calls.ts";
 
-/** Port on which servers of the field take no TLS. */
+/** Port without TLS on servers of the field. */
 const PLAINTEXT_PORT = ":15010";
 
 /**
@@ -87,7 +87,7 @@ export function workloadCertificate(
   return made;
 }
 
-/** A refusal by an authority that was shown no token has its reason here. */
+/** If an authority refuses a call without a token, the reason for the missing token is added here. */
 async function withMissing(error: Error, authority: ControlPlaneServer): Promise<never> {
   const missing = await missingCredential(authority);
   throw missing === undefined ? error : new Error(`${error.message} (there is ${missing})`, { cause: error });
@@ -99,7 +99,9 @@ function keySpec({ settings }: AgentInput): KeySpec {
     : { type: "RSA", bits: settings.WORKLOAD_RSA_KEY_SIZE };
 }
 
-/** A machine with a certificate shows that, or the one that it got in its place; a pod shows its token. */
+/**
+ * A machine with a certificate shows this certificate, or the certificate issued in its place. A pod shows its token.
+ */
 function credentials({ settings, paths }: AgentInput, roots: string, machine: GoogleIdentity | undefined) {
   const provisioned = settings.PROV_CERT === "" ? [] : [settings.PROV_CERT];
   const renewed = settings.OUTPUT_CERTS === "" ? [] : [settings.OUTPUT_CERTS];

@@ -7,7 +7,7 @@ import type { GrpcServerOptions } from "../../grpc/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 
-/** Options of a server that report errors that are defects, and clients that stopped reading what they were sent. */
+/** Options of a server that report defects, and clients that stopped reading. */
 export function failureReports(
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): Required<Pick<GrpcServerOptions, "onError" | "onClosing">> {

@@ -24,10 +24,9 @@ export async function grpcBootstrapFaults({ settings }: Pick<AgentInput, "settin
 }
 
 /**
- * Writes the file in one step. Where the variable was not given, a folder that cannot be written is a warning: nobody may
- * want the file.
- *
- * @throws Error naming the variable when the file that it names cannot be written
+ * Writes the file in one step. If the variable was not given, an unwritable folder is only a warning: perhaps nobody
+ * needs the file.
+ * @throws {Error} With the name of the variable when the variable's file cannot be written.
  */
 export async function writeGrpcBootstrap(input: AgentInput, plan: SecretPlan, log: Logger): Promise<void> {
   const { settings, variables, workload, xdsSocket } = input;
@@ -44,7 +43,10 @@ export async function writeGrpcBootstrap(input: AgentInput, plan: SecretPlan, lo
   }
 }
 
-/** Why a gRPC application without a proxy should not start yet; undefined: what its bootstrap names is there. */
+/**
+ * Why a gRPC application without a proxy should not start yet. Undefined: the files and the socket in its bootstrap
+ * exist.
+ */
 export async function missingForGrpc(input: AgentInput, plan: SecretPlan): Promise<string | undefined> {
   const files = input.settings.GRPC_XDS_BOOTSTRAP === "" ? undefined : certificateFiles(input, plan);
   for (const path of Object.values(files ?? {})) {

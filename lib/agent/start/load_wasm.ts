@@ -1,5 +1,6 @@
 /**
- * The parts that fetch and keep Wasm modules and rewrite configurations that name them; loaded with the first of these.
+ * The parts that fetch and keep Wasm modules, and rewrite configurations with such modules. Loaded with the first such
+ * configuration.
  *
  * Permissions: net (where modules are), read, write (the folder for what Envoy writes about itself), read (Docker's
  * configuration).
@@ -21,7 +22,7 @@ import { wasmRewriters } from "../wasm/wasm_rewriter.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
-/** Parts of an agent's input that concern them. */
+/** The part of an agent's input that concerns Wasm modules. */
 export type WasmInput = Pick<AgentInput, "settings" | "variables" | "paths" | "proxyUser">;
 
 /** Modules of an agent. */

@@ -1,5 +1,5 @@
 /**
- * The workload's DNS server in an agent: it answers by the name table that the discovery server sends.
+ * The workload's DNS server in an agent. The answers come from the name table of the discovery server.
  *
  * Permissions: net (DNS_PROXY_ADDR, the name servers), read (resolv.conf), sys (uid).
  *
@@ -13,16 +13,16 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { OwnHandler } from "../relay/relay.ts";
 import type { AgentInput } from "./agent_input.ts";
 
-/** Type by which the agent asks for its name table. */
+/** Type of the name table in requests. */
 export const NAME_TABLE_TYPE = `type.googleapis.com/${NAME_TABLE_MESSAGE}`;
 
-/** A DNS server and the handler that feeds it. */
+/** A DNS server and its handler of name tables. */
 export interface MeshNameServer {
-  /** Takes over the discovery server's table; the table before stays in force when it cannot be read. */
+  /** Takes over a name table. If the table cannot be read, the previous table stays in force. */
   readonly take: OwnHandler;
-  /** The table as it came; undefined: none has come yet. */
+  /** The table as received. Undefined: none has arrived yet. */
   readonly table: NameTable | undefined;
-  /** Its listening addresses. */
+  /** Listening addresses of the server. */
   readonly listening: DnsServer["listening"];
   /** Why a workload should not start yet; undefined: names of the mesh are answered. */
   notReady(): Promise<string | undefined>;
@@ -30,9 +30,10 @@ export interface MeshNameServer {
 }
 
 /**
- * Whether the settings ask for one and its names can come. Redirection is for sidecars, so that `MESH_META_DNS_CAPTURE` as a default of the whole
- * mesh opens no port at gateways; `MESH_META_ENABLE_DNS_SERVER` is for both. An agent without a proxy has none: a table
- * comes on the proxy's stream alone, and a server without a table answers SERVFAIL to everything.
+ * Whether the settings ask for a DNS server and a name table can arrive. Redirection is for sidecars, so that
+ * `MESH_META_DNS_CAPTURE` as a default of the whole mesh opens no port at gateways. `MESH_META_ENABLE_DNS_SERVER` is
+ * for both. An agent without a proxy has no DNS server: a table arrives on the proxy's stream alone, and a server
+ * without a table answers SERVFAIL to everything.
  */
 export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settings" | "workload">): boolean {
   if (settings.DISABLE_PROXY) return false;
@@ -40,9 +41,9 @@ export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settin
 }
 
 /**
- * Starts it where the settings ask for one; only then is it loaded.
- *
- * @throws {Error} naming DNS_PROXY_ADDR when it is no address or cannot be had, or `resolv.conf` when it cannot be read
+ * Starts the DNS server if the settings ask for one. The server's modules are loaded only then.
+ * @throws {Error} With DNS_PROXY_ADDR when the address is wrong or cannot be opened, or with `resolv.conf` when this
+ * file cannot be read.
  */
 export async function startNameServer(
   input: AgentInput,

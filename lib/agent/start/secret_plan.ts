@@ -11,7 +11,7 @@ import { ROOTS_SECRET, WORKLOAD_SECRET } from "../secrets/agent_secret.ts";
 import type { SecretFiles } from "../secrets/file_secrets.ts";
 import type { AgentPaths } from "./agent_paths.ts";
 
-/** Settings that decide it. */
+/** Settings that decide the plan. */
 export type SecretSettings = Pick<
   Settings,
   "CA_PROVIDER" | "FILE_MOUNTED_CERTS" | "PROV_CERT" | "WORKLOAD_IDENTITY_SOCKET_FILE"
@@ -19,13 +19,13 @@ export type SecretSettings = Pick<
 
 /** The source. */
 export type SecretPlan =
-  /** Another program hands out the workload's identity, where the proxy looks for it. */
+  /** Another program hands out the workload's identity on the proxy's socket. */
   | { readonly from: "another program" }
   /** Files of the workload's certificate and of the roots. */
   | { readonly from: "files"; readonly files: Readonly<Record<string, SecretFiles>> }
   | { readonly from: "authority" };
 
-/** Settings with which no agent can start: a sentence each. */
+/** Faults that keep an agent from starting: a sentence each. */
 export class AgentStartError extends Error {
   override readonly name = "AgentStartError";
   constructor(readonly faults: readonly string[]) {
@@ -33,16 +33,15 @@ export class AgentStartError extends Error {
   }
 }
 
-/** Name of the socket that an agent serves itself; a program that serves it before is asked instead. */
+/** Name of the agent's own socket. A program that serves this socket already is asked instead. */
 const OWN_SOCKET = "socket";
 /** The cloud's provider, which mounts three files. */
 const CLOUD_PROVIDER = "GkeWorkloadCertificate";
 
 /**
- * Decides.
- *
- * @param found other faults that keep the agent from starting
- * @throws {AgentStartError} naming each setting that cannot be in force.
+ * Makes the plan.
+ * @param found Other faults that keep the agent from starting.
+ * @throws {AgentStartError} With each setting that cannot be in force.
  */
 export async function planSecrets(
   settings: SecretSettings,
@@ -92,7 +91,7 @@ export async function planSecrets(
     const files = mountedFiles(folder);
     if (await allThere(files)) return { from: "files", files };
   }
-  // They may be mounted later; the proxy waits for them.
+  // The files may be mounted later. The proxy waits for the files.
   return areMounted ? { from: "files", files: mountedFiles(paths.certificates[0]!) } : { from: "authority" };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The secrets that an agent serves, in the order in which their sources are asked.
+ * The sources of an agent's secrets, in the order of asking.
  *
  * Permissions: read (files of secrets and their folders).
  *
@@ -15,9 +15,8 @@ import type { AgentInput } from "./agent_input.ts";
 import type { SecretPlan } from "./secret_plan.ts";
 
 /**
- * The workload's certificate by the plan; files that configuration names.
- *
- * @param certificate of the authority; undefined: the plan has another source
+ * The workload's certificate by the plan, and files from the configuration.
+ * @param certificate The authority's certificate. Undefined: the plan has another source.
  */
 export function secretSource(
   plan: SecretPlan,

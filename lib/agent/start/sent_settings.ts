@@ -1,5 +1,5 @@
 /**
- * The settings that the discovery server sends to agents (PCDS).
+ * The settings of the discovery server for agents (PCDS).
  *
  * @module
  */
@@ -10,20 +10,23 @@ import { checkRoots, usableRoots } from "../secrets/usable_roots.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 
-/** Type of the settings that the server sends to agents. */
+/** Type of these settings. */
 const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
 
-/** The settings that the server sends, of which the roots are in force: beside those of the agent's own settings. */
+/**
+ * The settings of the discovery server. Only the roots are in force, in addition to the roots in the agent's own
+ * settings.
+ */
 export function sentSettings(
   { settings, proxy }: AgentInput,
   certificate: WorkloadCertificate | undefined,
 ): [string, OwnHandler][] {
   if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
-  // Those that cannot be read were reported when the agent started.
+  // Unreadable roots were reported when the agent started.
   const own = usableRoots(proxy.caCertificatesPem ?? [], "caCertificatesPem", { error: () => {} });
   const handler = ({ resources }: OwnResponse) => {
     const sent = resources.flatMap(({ body }) => rootsOfProxyConfig(body));
-    // The proxy would reject all roots for one that cannot be read.
+    // The proxy would reject all roots because of one unreadable root.
     for (const root of sent) checkRoots(root, "ca_certificates_pem");
     certificate.trust([...own, ...sent]);
   };

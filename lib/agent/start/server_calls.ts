@@ -1,6 +1,6 @@
 /**
- * How the control plane is called: its address, its roots, our token or certificate. Files are read for each call,
- * because tokens and certificates are replaced while an agent runs.
+ * How the control plane is called: its address and roots, and the agent's token or certificate. Files are read for each
+ * call, because tokens and certificates are replaced while an agent runs.
  *
  * Permissions: read (the files).
  *
@@ -17,29 +17,31 @@ export interface ControlPlaneServer {
   /** `host:port`. */
   readonly address: string;
   readonly plaintext: boolean;
-  /** Name in its certificate; empty: the host of the address. */
+  /** Name in the server's certificate. Empty: the host of the address. */
   readonly serverName: string;
-  /** Files with its roots, the first one that is there; `SYSTEM`: those of the system. */
+  /** Files with the server's roots. The first existing file counts. `SYSTEM`: the roots of the system. */
   readonly roots: readonly string[];
-  /** Files with tokens, the first one that is there; none there: no token is shown. */
+  /** Files with tokens. The first existing file counts. Without a file no token is shown. */
   readonly tokens: readonly string[];
-  /** Token of the machine, shown instead of those in files; absent: it has none. */
+  /** Token of the machine, instead of a token in a file. Absent: the machine has no token. */
   readonly machineToken?: () => Promise<string>;
-  /** Folders with a certificate of ours, the first one that has it; none: no certificate is shown. */
+  /**
+   * Folders with a certificate of the agent. The first folder with a certificate counts. Without a folder no
+   * certificate is shown.
+   */
   readonly identities: readonly string[];
-  /** `COMPLIANCE_POLICY=fips-140-2`: limits TLS to the parameters that it allows. */
+  /** `COMPLIANCE_POLICY=fips-140-2`: limits TLS to the parameters of FIPS 140-2. */
   readonly fips: boolean;
   /** Headers of each call. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Value of a variable that stands for the roots of the system. */
+/** Value of a variable for the roots of the system. */
 export const SYSTEM_ROOTS = "SYSTEM";
 
 /**
  * Makes a function that prepares each call: address, headers and TLS.
- *
- * @throws Error at a call when the address is none, or no roots are there
+ * @throws {Error} At a call when the address is wrong, or no roots exist.
  */
 export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCall> {
   return async () => {
@@ -61,13 +63,13 @@ export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCa
   };
 }
 
-/** The credential that is missing for a server that wants proof of our identity; undefined: none is missing. */
+/** The missing credential for a server that asks for proof of identity. Undefined: nothing is missing. */
 export async function missingCredential(options: ControlPlaneServer): Promise<string | undefined> {
   if (options.tokens.length === 0 || options.machineToken !== undefined) return undefined;
   return await firstFile(options.tokens) === undefined ? `no token in ${options.tokens.join(" or ")}` : undefined;
 }
 
-/** The first file that is there. */
+/** The first existing file. */
 async function firstFile(paths: readonly string[]): Promise<{ readonly text: string } | undefined> {
   for (const path of paths) {
     try {
@@ -86,7 +88,7 @@ async function rootsOf(paths: readonly string[]): Promise<{ readonly roots?: str
   return { roots: found.text };
 }
 
-/** The first pair that fits; where none does, the first one, so that the refusal says so. */
+/** The first matching pair. Without a matching pair, the first pair, so that the server's refusal names the fault. */
 async function identityOf(folders: readonly string[]) {
   let first: { readonly chain: string; readonly key: string } | undefined;
   for (const folder of folders) {
@@ -102,7 +104,7 @@ async function identityOf(folders: readonly string[]) {
   return first;
 }
 
-/** A key of another issue is no proof; the folder behind it may have one. */
+/** A key of another certificate proves nothing. The next folder may have the right key. */
 function isPair(chain: string, key: string): boolean {
   try {
     return new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
@@ -114,7 +116,7 @@ function isPair(chain: string, key: string): boolean {
 /** Prefixes of variables that become headers of calls. */
 export type HeaderPrefix = "XDS_HEADER_" | "CA_HEADER_";
 
-/** Headers that variables name: `XDS_HEADER_X_TEAM=a` is the header `x_team`. */
+/** Headers from variables: `XDS_HEADER_X_TEAM=a` is the header `x_team`. */
 export function headersOf(
   variables: Readonly<Record<string, string>>,
   prefix: HeaderPrefix,

@@ -23,18 +23,21 @@ export interface StatusPlan {
   readonly probers: ReadonlyMap<string, AppProber>;
   /** Page of the application's metrics. */
   readonly application: string | undefined;
-  /** The faults that keep an agent from starting: a sentence each. */
+  /** Faults that keep an agent from starting: a sentence each. */
   readonly faults: readonly string[];
 }
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 
-/** `MESH_AGENT_METRIC_PREFIX`; none where it would make names that are none, which {@linkcode planStatus} reports. */
+/**
+ * `MESH_AGENT_METRIC_PREFIX`. Empty for a prefix that is not the beginning of a metric's name; {@linkcode planStatus}
+ * reports such a prefix.
+ */
 export function metricPrefix({ MESH_AGENT_METRIC_PREFIX: prefix }: AgentInput["settings"]): string {
   return METRIC_NAME.test(prefix) ? prefix : "";
 }
 
-/** Reads them. The modules that read JSON are loaded only where there is any. */
+/** Reads the variables about the application. The modules that read JSON are loaded only for a variable with JSON. */
 export async function planStatus({ settings, proxy, workload }: AgentInput): Promise<StatusPlan> {
   const faults: string[] = [];
   let probers: StatusPlan["probers"] = new Map();
@@ -54,7 +57,7 @@ export async function planStatus({ settings, proxy, workload }: AgentInput): Pro
     if ("faults" in read) faults.push(...read.faults);
     else probers = read.probers;
   }
-  // A gateway's port is open to other machines with its service, and there is no application beside it.
+  // A gateway's port is open to other machines with the gateway's service, and a gateway has no application.
   if (settings.MESH_METRICS_ANNOTATIONS !== "" && workload.role === "sidecar") {
     const { readApplicationScrape } = await import("../../config/agent_texts/application_scrape.ts");
     const read = readApplicationScrape(settings.MESH_METRICS_ANNOTATIONS, proxy.statusPort);
@@ -64,7 +67,7 @@ export async function planStatus({ settings, proxy, workload }: AgentInput): Pro
   return { probers, application, faults };
 }
 
-/** `notReady` that measures how long the start took, when a probe first finds the proxy ready. */
+/** `notReady`, with the duration of the start measured at the first ready answer. */
 function measuredStart(actions: StatusActions, metrics: Metrics, clock: Clock): StatusActions["notReady"] {
   let isMeasured = false;
   return async () => {
@@ -80,7 +83,7 @@ export interface StatusPort {
   close(): Promise<void>;
 }
 
-/** @throws Error naming the port when it cannot be had */
+/** @throws {Error} With the port when the port cannot be opened. */
 export async function openStatusPort(
   { probers, application }: StatusPlan,
   actions: StatusActions,

@@ -17,10 +17,9 @@ import type { AgentInput } from "./agent_input.ts";
 const ANSWER_TIME = 5000;
 
 /**
- * Listens on the loopback address of the workload's first family. A port that another program has is a warning: nothing
- * depends on it, and agents of one machine share it.
- *
- * @returns undefined: there is none
+ * Listens on the loopback address of the workload's first family. A port in use is a warning: nothing depends on the
+ * port, and agents of one machine share it.
+ * @returns Undefined: the port is not open.
  */
 export async function openTapPort(
   { settings, workload }: AgentInput,
@@ -30,7 +29,7 @@ export async function openTapPort(
   if (!settings.PROXY_XDS_DEBUG_VIA_AGENT) return undefined;
   const scope = log.scope("xdsproxy");
   let server: Promise<TapServer> | undefined;
-  // Few agents are ever asked: the rest of it is loaded when one is.
+  // Few agents are ever asked, so the rest of the code is loaded with the first connection.
   const start = async () => {
     const [{ serverAsker }, { tapServer }] = await Promise.all([
       import("../tap/ask_server.ts"),
@@ -49,7 +48,7 @@ export async function openTapPort(
     });
     return {
       async close() {
-        // It is closed when its connections are, which the server ends.
+        // The listener closes after its connections, which the server ends.
         await Promise.all([listener.close(), server?.then((one) => one.close())]);
       },
     };

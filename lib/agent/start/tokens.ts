@@ -1,6 +1,6 @@
 /**
- * Tokens of the machine, and the service that exchanges the workload's for others. The modules that make tokens are
- * loaded where they are asked for.
+ * Tokens of the machine, and the service that exchanges the workload's token for other tokens. The modules that make
+ * tokens are loaded on demand.
  *
  * Permissions: net (metadata server, providers of tokens, the service's port), write (the token's file).
  *
@@ -27,7 +27,7 @@ export interface TokenParts {
 /** Values of `CREDENTIAL_FETCHER_TYPE`: a token in a file, or the machine's own. */
 const FETCHERS = ["JWT", "GoogleComputeEngine"];
 const MACHINE = "GoogleComputeEngine";
-/** The one provider of tokens. */
+/** The only provider of tokens. */
 const PLUGIN = "GoogleTokenExchange";
 
 /** Faults that keep an agent from starting: a sentence each. */

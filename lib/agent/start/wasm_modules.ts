@@ -1,5 +1,5 @@
 /**
- * Wasm modules in an agent. Few agents have any: their code is loaded with the first extension configuration.
+ * Wasm modules in an agent. Few agents have modules, so the code is loaded with the first extension configuration.
  *
  * Permissions: those of `load_wasm.ts`.
  *
@@ -11,7 +11,7 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { OpenRewriter, ResponseRewriter } from "../relay/relay.ts";
 import type { WasmInput, WasmModules } from "./load_wasm.ts";
 
-/** The modules, unless the settings leave them to the proxy. */
+/** The modules. Undefined: the settings leave modules to the proxy. */
 export function wasmModules(
   input: WasmInput,
   parts: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
@@ -35,8 +35,8 @@ export function wasmModules(
 }
 
 /**
- * A rewriter that is loaded with the first response that it takes. Where it cannot be loaded responses go to the proxy as
- * they came, which then fetches modules itself.
+ * A rewriter that is loaded with its first response. If loading fails, responses go to the proxy unchanged, and the
+ * proxy fetches modules itself.
  */
 export function lateRewriter(load: () => Promise<OpenRewriter>, log: Logger): OpenRewriter {
   return (variant, target) => {
@@ -49,7 +49,7 @@ export function lateRewriter(load: () => Promise<OpenRewriter>, log: Logger): Op
       });
     return {
       take(bytes) {
-        // Callbacks of one promise run in their order.
+        // Callbacks of one promise run in order.
         void (opened ??= open()).then((rewriter) => {
           if (isClosed) return;
           if (rewriter === undefined) target.send(bytes);

@@ -1,5 +1,5 @@
 /**
- * The workload of a machine is probed where the proxy's settings say how (`readinessProbe`), and its health reported.
+ * Probes the workload of a machine as the proxy's settings say (`readinessProbe`), and reports the workload's health.
  *
  * Permissions: net (the workload), run (`/bin/sh`, for a command).
  *
@@ -13,9 +13,8 @@ import type { Relay } from "../relay/relay.ts";
 import type { AgentInput } from "./agent_input.ts";
 
 /**
- * Begins. A workload whose proxy does not serve is unhealthy: clients reach it through the proxy.
- *
- * @returns undefined: there is no probe
+ * Begins probing. A workload whose proxy does not serve is unhealthy: clients reach the workload through the proxy.
+ * @returns Undefined: there is no probe.
  */
 export async function startWorkloadHealth(
   { proxy, workload }: AgentInput,

@@ -1,11 +1,11 @@
 /**
- * The listeners of Envoy that have a socket of their own (`bind_to_port`), which its page of listeners does not say.
+ * The listeners of Envoy with a socket of their own (`bind_to_port`). Envoy's page of listeners does not tell.
  *
  * @module
  */
 import type { EnvoyAdmin } from "../envoy/admin.ts";
 
-/** Names in one question: all listeners with their filters would be megabytes. */
+/** Names in one request: all listeners with their filters would be megabytes. */
 const AT_ONCE = 50;
 
 /** Of `envoy.admin.v3.ConfigDump`. */
@@ -17,9 +17,8 @@ interface DynamicListeners {
 }
 
 /**
- * Those of some listeners that have a socket.
- *
- * @throws {Error} when Envoy does not answer
+ * The names of the listeners with a socket, among some listeners.
+ * @throws {Error} When Envoy does not answer.
  */
 export async function boundListeners(
   admin: Pick<EnvoyAdmin, "page">,

@@ -1,6 +1,6 @@
 /**
- * Whether Envoy's listeners take connections: they are asked as a client asks, so that a port that is not bound, or that
- * another program has, is seen before the workload is called ready.
+ * Whether Envoy's listeners accept connections. The agent connects as a client does, so that an unbound port, or a port
+ * of another program, shows before the workload is called ready.
  *
  * Permissions: net (Envoy's listeners).
  *
@@ -13,20 +13,20 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import { boundListeners } from "./bound_listeners.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
-/** Time for one connection, ms: the listener is on this machine. */
+/** Time for one connection, ms. The listener is on this machine. */
 const TIMEOUT = 1000;
 /** Connections at a time: a gateway may have thousands of listeners. */
 const AT_ONCE = 16;
 
-/** An Envoy's listeners that clients reach. */
+/** The client-facing listeners of an Envoy. */
 export interface ListenersInput {
   readonly admin: Pick<EnvoyAdmin, "page">;
   /**
-   * Traffic is redirected to two listeners, through which most others are reached; of those that Sidecar objects take out
-   * of it (`captureMode: NONE`) the sockets are expected.
+   * Traffic is redirected to two listeners, which lead to most other listeners. Listeners without redirection
+   * (`captureMode: NONE` of a Sidecar object) must have sockets.
    */
   readonly isRedirected: boolean;
-  /** Addresses of the workload, beside which a listener may have its socket on the loopback and on all addresses. */
+  /** Addresses of the workload. A listener may also have its socket on the loopback address or on all addresses. */
   readonly addresses: readonly string[];
   /** Ports of readiness and metrics. */
   readonly ownPorts: readonly number[];
@@ -47,14 +47,14 @@ export function listenersCheck(input: ListenersInput): ReadinessCheck {
   };
 }
 
-/** Listeners of a redirected sidecar that have a socket of their own. */
+/** Listeners of a redirected sidecar with a socket of their own. */
 async function withSockets(
   all: readonly EnvoyListener[],
   { admin, addresses, ownPorts }: ListenersInput,
 ): Promise<EnvoyListener[]> {
   const isUsual = ({ name }: EnvoyListener) =>
     name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`));
-  // A socket needs an address of this machine; most listeners have that of a service.
+  // A socket needs an address of this machine. Most listeners have the address of a service.
   const isHere = ({ host }: EnvoyListener) => host.startsWith("127.") || host === "::1" || addresses.includes(host);
   const unsure = all.filter((one) => !isUsual(one) && isHere(one)).map(({ name }) => name);
   const bound = await boundListeners(admin, unsure);

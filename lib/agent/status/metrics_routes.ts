@@ -1,6 +1,6 @@
 /**
- * The pages `/stats/prometheus` and `/metrics`: metrics of the agent, of Envoy and of the application in one text; and
- * `/stats/proxy`: those of Envoy alone, which its own port of metrics shows.
+ * The pages `/stats/prometheus` and `/metrics`: metrics of the agent, of Envoy and of the application in one text. The
+ * page `/stats/proxy`: metrics of Envoy alone, shown on Envoy's own metrics port.
  *
  * Permissions: net (Envoy's admin page, the application).
  *
@@ -22,13 +22,13 @@ import { askSource, type ScrapeSource } from "../scrape/scrape_source.ts";
 
 /** Inputs of the pages. */
 export interface MetricsRoutesInput {
-  /** Of the agent itself. */
+  /** Metrics of the agent. */
   readonly metrics: Metrics;
   /** Page of Envoy's metrics; undefined: the agent has no proxy. */
   readonly envoy: string | undefined;
-  /** Version of this program. */
+  /** Version of the agent. */
   readonly version: string;
-  /** Page of the application's metrics; undefined: it has none, or they are not for the agent. */
+  /** Page of the application's metrics. Undefined: the application has none, or the metrics are not for the agent. */
   readonly application: string | undefined;
   /** `METRICS_LOCALHOST_ACCESS_ONLY`. */
   readonly localOnly: boolean;
@@ -41,8 +41,9 @@ const SCRAPE_TIME = 10_000;
 const LONGEST_SCRAPE = 120_000;
 
 /**
- * Parts of a scrape's time in which a source must begin and end. The sources are asked at the same time and passed on one
- * after the other, so that one that hangs leaves time for the next, and the scraper has the end before it gives up.
+ * Shares of a scrape's time in which a source must begin and end. The sources are asked at the same time and passed on
+ * one after the other. So a hanging source leaves time for the next source, and the scraper gets the end before it
+ * gives up.
  */
 const PARTS = { envoy: { head: 0.45, body: 0.7 }, application: { head: 0.45, body: 0.95 } } as const;
 
@@ -60,9 +61,9 @@ interface ScrapeLogs {
 }
 
 /**
- * The pages. A source that fails is missing, and counted in `scrape_failures_total` each time; the log says when that
- * begins and ends. The answer is 200. The log also says when Envoy comes near the limit of series, and when it begins to
- * leave some out.
+ * The pages. A failing source is left out and counted in `scrape_failures_total` each time. The log tells when the
+ * failure begins and ends. The status is 200. The log also tells when Envoy comes near the limit of series, and when
+ * Envoy begins to leave out series.
  */
 export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];
@@ -82,12 +83,12 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   ];
 }
 
-/** Share of a limit of series at which the log warns. */
+/** Share of the limit of series at which the log warns. */
 const NEAR = 0.9;
 
 /**
- * Says when Envoy has nearly as many series as it may have, when it did not count something since the scrape before, and
- * when that ends.
+ * Logs when Envoy comes near the limit of series, when values were not counted since the scrape before, and when this
+ * ends.
  */
 function seriesLog(log: Logger): (seen: SeriesSeen) => void {
   const near = new FailureLog({
@@ -143,7 +144,7 @@ async function scrape(
   };
 }
 
-/** The proxy's metrics alone: without them there is no page. */
+/** The proxy's metrics alone. Without these metrics there is no page. */
 async function scrapeProxy(
   request: HttpRequest,
   input: MetricsRoutesInput,
@@ -196,7 +197,7 @@ async function ask(
   return await askSource({ url, headers: { ...Object.fromEntries(passed), accept }, times, signal, clock });
 }
 
-/** @throws Error for an answer that is not a text of metrics */
+/** @throws {Error} For an answer that is not a text of metrics. */
 function asText(source: ScrapeSource | undefined) {
   if (source === undefined) return undefined;
   const format = formatOf(source.contentType);

@@ -1,6 +1,6 @@
 /**
  * The pages at which the orchestrator probes the application through the agent: `/app-health/...` and
- * `/app-lifecycle/...`. Mutual TLS and redirection keep it from asking the application itself.
+ * `/app-lifecycle/...`. Because of mutual TLS and redirection the orchestrator cannot probe the application itself.
  *
  * Permissions: net (the application).
  *
@@ -13,10 +13,10 @@ import { PacedLines } from "../../kernel/log/paced_lines.ts";
 import type { AppProber } from "../../config/agent_texts/app_probers.ts";
 import type { ApplicationProbes, ApplicationProbesInput } from "../probes/application_probes.ts";
 
-/** Longest path of a probe that is looked for, in characters: injection makes short ones. */
+/** Longest path of a probe, in characters. Injection makes short paths. */
 const MAX_PATH = 1000;
 
-/** Lines a second about probes that fail: containers have their own, and anybody who reaches the port can ask. */
+/** Log lines a second about failed probes. Each container has probes, and everybody who reaches the port can ask. */
 const MOST_FAILURES = 10;
 
 /** Inputs of the pages. */
@@ -25,15 +25,15 @@ export interface ProbeRoutesInput extends ApplicationProbesInput {
   readonly log: Logger;
 }
 
-/** The pages, and a function that closes the connections that they keep. */
+/** The pages, and a function that closes kept connections. */
 export interface ProbePages {
   readonly routes: Route[];
   close(): void;
 }
 
 /**
- * The pages. An application that is well is answered for with 200, or with its own status and body; one that is not with
- * 500 and the reason; a path without a probe is 400.
+ * The pages. A healthy application gives 200, or the application's own status and body. An unhealthy application gives
+ * 500 with the reason. A path without a probe gives 400.
  */
 export function probePages(input: ProbeRoutesInput): ProbePages {
   let loaded: Promise<ApplicationProbes> | undefined;

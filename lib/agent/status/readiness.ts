@@ -1,12 +1,12 @@
 /**
- * Whether the proxy serves: it has had its first clusters and listeners, is live, its workers run, and what else is asked
- * for is there.
+ * Whether the proxy serves: the first clusters and listeners have arrived, the proxy is live, its workers run, and
+ * further conditions are met.
  *
  * @module
  */
 import type { EnvoyAdmin } from "../envoy/admin.ts";
 
-/** Statistics of Envoy that are looked at, with what each says when it is 0 or missing. */
+/** Statistics of Envoy, each with the name of the missing part when the value is 0 or absent. */
 const FIRST_UPDATES: Readonly<Record<string, string>> = {
   "cluster_manager.cds.update_success": "clusters",
   "listener_manager.lds.update_success": "listeners",
@@ -18,28 +18,31 @@ const FILTER = `^(${
   [...Object.keys(FIRST_UPDATES), WORKERS, STATE].map((name) => name.replaceAll(".", "\\.")).join("|")
 })$`;
 
-/** Something else that must be there: why it is not, undefined: it is. An exception is a reason as well. */
+/** A further condition: the reason why the condition is not met, or undefined. An exception is a reason as well. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
-/** See the module. Once ready it stays so until it drains: what a server that is away misses is not asked for. */
+/**
+ * Readiness of one proxy. Once ready, the proxy stays ready until it drains: a server that goes away later does not
+ * matter.
+ */
 export class ProxyReadiness {
   readonly #checks: readonly ReadinessCheck[];
   #isReady = false;
   #isDraining = false;
-  /** Several probes at once are one question. */
+  /** Simultaneous probes share one request. */
   #asking: Promise<string | undefined> | undefined;
 
-  /** @param checks made in order, once Envoy says that it is ready */
+  /** @param checks Made in order, once Envoy reports ready. */
   constructor(admin: Pick<EnvoyAdmin, "page">, checks: readonly ReadinessCheck[]) {
     this.#checks = [() => askEnvoy(admin), ...checks];
   }
 
-  /** The proxy takes its leave: it is not ready any more. */
+  /** The proxy begins to drain, and is not ready any more. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Why it is not ready; undefined: it is. */
+  /** Why the proxy is not ready. Undefined: the proxy is ready. */
   async reason(): Promise<string | undefined> {
     if (this.#isDraining) return "the proxy is draining";
     if (this.#isReady) return undefined;
@@ -67,9 +70,8 @@ async function askEnvoy(admin: Pick<EnvoyAdmin, "page">): Promise<string | undef
 }
 
 /**
- * The reason why Envoy is not ready, by its statistics; undefined: it is.
- *
- * @param stats lines `NAME: VALUE`
+ * The reason why Envoy is not ready, by Envoy's statistics. Undefined: Envoy is ready.
+ * @param stats Lines `NAME: VALUE`.
  */
 export function notReady(stats: string): string | undefined {
   const values = new Map<string, number>();

@@ -11,27 +11,26 @@ import type { Guard, Route } from "../../http/route.ts";
 
 /** Actions of the pages. */
 export interface StatusActions {
-  /** The name table that the DNS server answers by; undefined: there is none. */
+  /** The name table of the DNS server. Undefined: there is none. */
   nameTable(): NameTable | undefined;
-  /** Why the proxy is not ready; undefined: it is. */
+  /** Why the proxy is not ready. Undefined: the proxy is ready. */
   notReady(): Promise<string | undefined>;
   /** Ends the agent and its proxy now. */
   quit(): void;
   /**
-   * Has the proxy drain; agent and proxy go on until a signal ends them.
-   *
-   * @throws Error when the proxy does not take the call
+   * Drains the proxy. Agent and proxy go on until a signal.
+   * @throws {Error} When the proxy does not accept the call.
    */
   drain(): Promise<void>;
 }
 
-/** For the workload beside the proxy: not for other machines, nor for web pages in a browser of this one. */
+/** For the workload beside the proxy, not for other machines or for web pages in a browser of this machine. */
 export const LOCAL_GUARDS: readonly Guard[] = [localOnly, guardOwnNames([])];
 
 /**
- * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone: 200
- * with `OK`, 500 with the reason. `GET /debug/ndsz`, from this machine alone: the name table as JSON, 404 with `{}` when
- * there is none.
+ * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone:
+ * 200 with `OK`, 500 with the reason. `GET /debug/ndsz`, from this machine alone: the name table as JSON, or 404 with
+ * `{}` without a table.
  */
 export function statusRoutes(actions: StatusActions): Route[] {
   return [

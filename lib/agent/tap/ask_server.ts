@@ -1,6 +1,6 @@
 /**
- * Questions about the control plane's state, asked of the discovery server on the workload's behalf: discovery requests of
- * type `istio.io/debug`, each answered once.
+ * Questions about the control plane's state, sent to the discovery server on the workload's behalf: discovery requests
+ * of type `istio.io/debug`, each with one answer.
  *
  * Each has a stream of its own: a server refuses by ending the stream, which must not be the proxy's.
  *
@@ -19,16 +19,16 @@ import type { OpenUpstream } from "../relay/upstream.ts";
 export const DEBUG_TYPE = "istio.io/debug";
 
 export interface ServerQuestion {
-  /** {@linkcode DEBUG_TYPE}, or a type that begins with it. */
+  /** {@linkcode DEBUG_TYPE}, or a type with this prefix. */
   readonly typeUrl: string;
-  /** The pages that are asked for, such as `syncz` or `config_dump?proxyID=a`. */
+  /** The requested pages, such as `syncz` or `config_dump?proxyID=a`. */
   readonly names: readonly string[];
 }
 
 /** How questions are asked. */
 export interface AskOptions {
   readonly open: OpenUpstream;
-  /** The proxy's id, by which the server knows whose questions these are. */
+  /** The proxy's id, which tells the server who asks. */
   readonly node: string;
   /** Time for an answer, the connection included, ms. */
   readonly timeout: number;
@@ -86,8 +86,7 @@ function request(node: string, typeUrl: string, names: readonly string[]): Uint8
 
 /**
  * The question in a `DiscoveryRequest`.
- *
- * @throws {RpcError} INVALID_ARGUMENT when it is none
+ * @throws {RpcError} INVALID_ARGUMENT for another request.
  */
 export function questionOf(typeUrl: string, bytes: Uint8Array): ServerQuestion {
   if (typeUrl === DEBUG_TYPE || typeUrl.startsWith(`${DEBUG_TYPE}/`)) return { typeUrl, names: requestNames(bytes) };

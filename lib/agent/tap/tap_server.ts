@@ -1,6 +1,6 @@
 /**
- * The port by which people and their tools see the control plane as the workload does: pages at `/debug/...`, and the same
- * over gRPC, where a discovery request is passed on as it is.
+ * The port on which people and their tools see the control plane as the workload sees it: pages at `/debug/...`, and
+ * the same over gRPC, where a discovery request is passed on unchanged.
  *
  * @module
  */
@@ -28,7 +28,6 @@ export interface TapServer {
   close(): Promise<void>;
 }
 
-/** Makes one. */
 export function tapServer(
   ask: AskServer,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -44,7 +43,7 @@ export function tapServer(
   };
 }
 
-/** `GET /debug/NAME?QUERY`: what the server answers to this name. `GET /debug?resourceName=NAME` is the same. */
+/** `GET /debug/NAME?QUERY`: the server's answer to this name. `GET /debug?resourceName=NAME` is the same. */
 export function tapRoutes(ask: AskServer): Route[] {
   const guards = [localOnly, guardOwnNames([])];
   return [
@@ -98,7 +97,7 @@ function tapService(ask: AskServer): GrpcService {
   };
 }
 
-/** One question a stream, as tools ask it. */
+/** One question on each stream, as tools ask. */
 function answerFirst(call: Call, ask: AskServer): void {
   const gone = new AbortController();
   let isAsked = false;

@@ -4,15 +4,15 @@
  * @module
  */
 
-/** A request that can be worked on. */
+/** A valid request. */
 export interface ExchangeRequest {
-  /** JSON Web Token of the workload whose access is asked for. */
+  /** JSON Web Token of the workload. Access is requested for this workload. */
   readonly subjectToken: string;
   /** The scopes of the issued token; empty: the provider's default. */
   readonly scopes: readonly string[];
 }
 
-/** Codes of refusals. The last one is RFC 6749's word (4.1.2.1) for a server that cannot answer now. */
+/** Codes of refusals. The last code is RFC 6749's word (4.1.2.1) for a server that cannot answer now. */
 export type ExchangeErrorCode =
   | "invalid_request"
   | "unsupported_grant_type"
@@ -31,17 +31,18 @@ export class ExchangeError extends Error {
 const FORM = "application/x-www-form-urlencoded";
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
-/** Type of the tokens that are issued. */
+/** Type of issued tokens. */
 export const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 
-/** Several of these may be given (RFC 8693, 2.1); the provider decides what its tokens are good for. */
+/**
+ * These parameters may be given several times (RFC 8693, 2.1). The provider decides which services accept its tokens.
+ */
 const REPEATED = ["resource", "audience"];
 
 /**
  * Reads a request.
- *
- * @param contentType the header of that name; empty: none
- * @throws {ExchangeError} naming the parameter, its value and what is expected
+ * @param contentType The header of this name. Empty: none.
+ * @throws {ExchangeError} With the parameter, the value and the expectation.
  */
 export function readExchangeRequest(contentType: string, body: string): ExchangeRequest {
   if (contentType.split(";")[0]!.trim().toLowerCase() !== FORM) {
@@ -57,7 +58,7 @@ export function readExchangeRequest(contentType: string, body: string): Exchange
   }
   expectText(form, "subject_token_type", [JWT]);
   if (form.has("requested_token_type")) expectText(form, "requested_token_type", [ACCESS_TOKEN]);
-  // A token for the subject alone must not pass for one of an actor on its behalf.
+  // A token for the subject alone must not be taken for a token of an actor on the subject's behalf.
   if (form.has("actor_token")) throw new ExchangeError("invalid_request", "actor_token: no provider takes one");
   const subjectToken = form.get("subject_token") ?? "";
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(subjectToken)) {

@@ -1,6 +1,6 @@
 /**
- * The token by which a machine of Google Compute Engine proves its identity: from the metadata server, renewed for as long
- * as the agent lives, and kept in a file for clients of the security token service.
+ * The token by which a machine of Google Compute Engine proves its identity. The token comes from the metadata server,
+ * is renewed for as long as the agent lives, and is kept in a file for clients of the security token service.
  *
  * Permissions: net (the metadata server), write (the file).
  *
@@ -18,7 +18,7 @@ export interface GoogleIdentityOptions {
   readonly server: string;
   /** The audience of the token: the trust domain. */
   readonly audience: string;
-  /** Stores the token; its errors are logged. */
+  /** Stores the token. Errors are logged. */
   readonly store: (token: string) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -26,9 +26,9 @@ export interface GoogleIdentityOptions {
 
 /** Time for an answer, ms. */
 const DEADLINE = 2000;
-/** Pause after an attempt that failed, and least time between two tokens, ms. */
+/** Pause after a failed attempt, and least time between two tokens, ms. */
 const PAUSE = 10_000;
-/** Lifetime of a token that does not say when it ends, ms. */
+/** Lifetime of a token without an end, ms. */
 const LIFETIME = 3_600_000;
 
 const claims = z.looseObject({ exp: z.number() });
@@ -56,8 +56,7 @@ export class GoogleIdentity {
 
   /**
    * The token.
-   *
-   * @throws Error when there is none that is valid
+   * @throws {Error} When there is no valid token.
    */
   async token(): Promise<string> {
     const now = this.#options.clock.now();
@@ -96,7 +95,10 @@ export class GoogleIdentity {
   }
 }
 
-/** Milliseconds since 1970 of claim `exp`; undefined: the text says none. The receiver of the token verifies it. */
+/**
+ * The claim `exp` in milliseconds since 1970. Undefined: the text has no such claim. The receiver of the token verifies
+ * the token.
+ */
 function expiryOf(token: string): number | undefined {
   try {
     const part = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");

@@ -1,6 +1,6 @@
 /**
- * `GoogleTokenExchange`: a workload's token becomes a federated token of Google's security token service, and that an
- * access token of the mesh's service account.
+ * `GoogleTokenExchange`: exchanges a workload's token for a federated token of Google's security token service, and the
+ * federated token for an access token of the mesh's service account.
  *
  * Permissions: net (Google's services).
  *
@@ -17,33 +17,33 @@ import type { IssuedToken, TokenManager, TokenStatus } from "./token_service.ts"
 /** Options of the requests for tokens. */
 export interface GoogleTokenOptions {
   readonly exchangeEndpoint: string;
-  /** `{project_number}` in it stands for the number of the project. */
+  /** `{project_number}` in the text becomes the project's number. */
   readonly accessEndpoint: string;
   /** Workload identity pool and provider, `identitynamespace:POOL:PROVIDER`. */
   readonly audience: string;
-  /** Empty: not known, so that no token can be had. */
+  /** Empty: unknown, and no token can be issued. */
   readonly projectNumber: string;
-  /** Project to which calls are charged; empty: the caller's. */
+  /** Project that is charged for calls. Empty: the caller's. */
   readonly quotaProject: string;
   /** How servers are asked; default `fetch`. */
   readonly exchange?: TextExchange;
-  /** Time for one call, ms; default 5000. */
+  /** Time for one call, ms. Default 5000. */
   readonly timeout?: number;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
 
 const CLOUD_SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** Lifetime that is asked for, and that of an answer without one, s. */
+/** Requested lifetime, and the lifetime of a token whose answer has none, s. */
 const LIFETIME = 3600;
-/** A token with less left than this is replaced, ms. */
+/** A token with less time left is replaced, ms. */
 const GRACE = 300_000;
 const TIMEOUT = 5000;
 const MAX_ANSWER = 64 * 1024;
-/** Attempts of a call that fails at once for reasons of the server: one that is silent is not waited for again. */
+/** Attempts of a call that fails at once because of the server. A silent server gets one attempt. */
 const ATTEMPTS = 3;
 const PAUSE = 100;
-/** Exchanges that are remembered, and that run at a time. */
+/** Limit of remembered exchanges, and of simultaneous exchanges. */
 const MOST = 100;
 
 const federatedAnswer = z.looseObject({ access_token: z.string().min(1), expires_in: z.number().optional() });
@@ -53,10 +53,10 @@ interface RememberedToken extends IssuedToken {
   readonly issued: number;
 }
 
-/** See the module. Requests with the same token for the same scopes get the same answer while it is fresh. */
+/** Requests with the same token for the same scopes get the same answer while the answer is fresh. */
 export class GoogleTokens implements TokenManager {
   readonly #options: GoogleTokenOptions;
-  /** The one that was used longest ago comes first. */
+  /** In order of use: the least recently used token comes first. */
   readonly #tokens = new Map<string, RememberedToken>();
   readonly #running = new Map<string, Promise<IssuedToken>>();
   #federated: TokenStatus | undefined;
@@ -116,10 +116,10 @@ export class GoogleTokens implements TokenManager {
       requestedTokenType: ACCESS_TOKEN,
       subjectTokenType: "urn:ietf:params:oauth:token-type:jwt",
       subjectToken,
-      // With less it could not ask for the other one.
+      // With a smaller scope the federated token could not request the access token.
       scope: CLOUD_SCOPE,
     };
-    // RFC 8693, 2.2.2: a subject token that the provider does not take is the request's fault.
+    // RFC 8693, 2.2.2: a subject token that the provider refuses is the request's fault.
     const answer = await this.#call(exchangeEndpoint, body, {}, federatedAnswer, "invalid_request");
     const issued = clock.now();
     this.#federated = { type: "federated token", issued, expires: issued + (answer.expires_in ?? LIFETIME) * 1000 };
@@ -132,7 +132,7 @@ export class GoogleTokens implements TokenManager {
     return this.#call(endpoint, body, { authorization: `Bearer ${federated}` }, accessAnswer, "invalid_target");
   }
 
-  /** One call with its further attempts. */
+  /** One call, with further attempts. */
   async #call<Answer>(
     url: string,
     body: unknown,
@@ -174,7 +174,7 @@ function unavailable(message: string): ExchangeError {
   return new ExchangeError("temporarily_unavailable", message);
 }
 
-/** Reads an answer. Errors do not repeat its text, which may hold a token. */
+/** Reads an answer. Errors do not repeat the answer's text, which may hold a token. */
 function readAnswer<Answer>(url: string, text: string, schema: z.ZodType<Answer>): Answer {
   try {
     return schema.parse(JSON.parse(text));
@@ -188,7 +188,7 @@ const refusalBody = z.union([
   z.looseObject({ error: z.looseObject({ message: z.string() }) }).transform((body) => body.error.message),
 ]);
 
-/** Google's reason for a refusal, in either form of its services. */
+/** Google's reason for a refusal, in the two forms of Google's services. */
 function reasonIn(body: string): string {
   try {
     return `: ${refusalBody.parse(JSON.parse(body)).slice(0, 300)}`;

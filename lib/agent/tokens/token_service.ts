@@ -1,6 +1,6 @@
 /**
- * The security token service of a workload: `POST /token` exchanges the workload's token for one that a provider's
- * services take (RFC 8693), `GET /stsStatus` lists the issued tokens, without their texts.
+ * The security token service of a workload. `POST /token` exchanges the workload's token for a token that a provider's
+ * services accept (RFC 8693). `GET /stsStatus` lists the issued tokens, without their texts.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import type { Guard, Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { ACCESS_TOKEN, ExchangeError, type ExchangeRequest, readExchangeRequest } from "./exchange_request.ts";
 
-/** A token that was issued. */
+/** An issued token. */
 export interface IssuedToken {
   readonly token: string;
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** Known facts about a token that was issued, for people. Times in ms since 1970. */
+/** Facts about an issued token, for people. Times in ms since 1970. */
 export interface TokenStatus {
   readonly type: string;
   readonly issued: number;
@@ -26,12 +26,12 @@ export interface TokenStatus {
 
 /** A provider of tokens. */
 export interface TokenManager {
-  /** @throws {ExchangeError} when it issues none */
+  /** @throws {ExchangeError} When no token is issued. */
   exchange(request: ExchangeRequest): Promise<IssuedToken>;
   status(): readonly TokenStatus[];
 }
 
-/** Tokens are the workload's own: other machines, and pages in a browser of this one, get none. */
+/** Tokens are for the workload alone: other machines, and web pages in a browser of this machine, get none. */
 const guards: readonly Guard[] = [
   ({ peer }) => isLocalPeer(peer) ? undefined : textResponse(403, "only from this machine\n"),
   guardOwnNames([]),

@@ -1,5 +1,5 @@
 /**
- * Responses with extension configurations, in which remote Wasm modules become local files.
+ * Responses with extension configurations, in which local files replace remote Wasm modules.
  *
  * Field numbers: envoy/service/discovery/v3/discovery.proto.
  *
@@ -13,17 +13,17 @@ import { EXTENSION_CONFIG_TYPE } from "./extension_type.ts";
 import { type RemoteWasmFilter, remoteWasmFilter } from "./config/wasm_filter.ts";
 import { utf8Bytes } from "../../resource/protowire.ts";
 
-/** Field of a response with its resources, and of both variants with version, type and nonce. */
+/** Field of the resources in a response, and fields of version, type and nonce in both variants. */
 const RESPONSE = { version: 1, resources: 2, type: 4, nonce: 5, removed: 6 };
 
 /** One resource of a response. */
 export interface ExtensionResource {
   readonly name: string;
-  /** As the response has it. */
+  /** The content in the response. */
   readonly content: Uint8Array;
-  /** Undefined: it names no remote module, or cannot be read. */
+  /** Undefined: the resource has no remote module, or cannot be read. */
   readonly filter: RemoteWasmFilter | undefined;
-  /** It cannot be read: the proxy says what is wrong with it. */
+  /** The resource cannot be read. The proxy reports the fault. */
   readonly isBroken: boolean;
 }
 
@@ -93,7 +93,7 @@ export function withResources(
   return setField(changed, RESPONSE.version, utf8Bytes(lastText(bytes, RESPONSE.version) + STAND_IN_VERSION));
 }
 
-/** A response with one resource that comes later than those that it belongs to. */
+/** A response with one resource, sent later than the other resources of the original response. */
 export function lateResponse(
   variant: RelayVariant,
   { version, nonce }: Pick<ExtensionResponse, "version" | "nonce">,

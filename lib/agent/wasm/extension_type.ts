@@ -1,5 +1,5 @@
 /**
- * The type by which the relay knows extension configurations; the code that rewrites them is loaded with the first.
+ * The type of extension configurations. The code that rewrites them is loaded with the first configuration.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Rewrites extension configurations on their way to the proxy: a filter with a remote Wasm module gets the module as a
- * local file.
+ * Rewrites extension configurations on their way to the proxy: a local file replaces the remote Wasm module of a
+ * filter.
  *
  *     response ── modules are fetched ──> all there ──────────────────> to the proxy
  *                                    └──> one is missing ─────────────> to the proxy, with a stand-in for it;
@@ -32,7 +32,10 @@ import {
 
 /** Inputs of a rewriter. */
 export interface WasmRewriterOptions {
-  /** The file of a module. @throws Error saying why it cannot be had */
+  /**
+   * The file of a module.
+   * @throws {Error} With the reason when the module cannot be fetched.
+   */
   readonly file: (wanted: WantedModule) => Promise<string>;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -41,14 +44,17 @@ export interface WasmRewriterOptions {
   readonly random?: () => number;
 }
 
-/** Pauses between rounds of fetches of a missing module, ms: the first one, doubled each time up to the longest. */
+/** Pauses between rounds of fetches of a missing module, ms: the first pause is doubled up to the longest. */
 const RETRY = { first: 500, longest: 60_000 };
-/** Time for a module where its address says none, ms. */
+/** Time for a module without a timeout in its configuration, ms. */
 const DEFAULT_TIMEOUT = 5000;
-/** Filters whose last version is kept to stand in for a later one. */
+/** Limit of filters whose last version is kept as a stand-in for a later version. */
 const MAX_LAST = 1000;
 
-/** Configurations that the proxy has, by name; they are kept from one connection to the next, as the proxy keeps its own. */
+/**
+ * The proxy's configurations by name. They are kept from one connection to the next, because the proxy keeps its
+ * configurations.
+ */
 type LastConfigs = Map<string, Uint8Array>;
 
 /** Makes the rewriters of a relay's connections. */
@@ -57,17 +63,17 @@ export function wasmRewriters(options: WasmRewriterOptions): OpenRewriter {
   return (variant, target) => new WasmRewriter(options, last, variant, target);
 }
 
-/** How one resource turned out. */
+/** The outcome for one resource. */
 interface RewrittenResource {
   readonly resource: ExtensionResource;
-  /** As the proxy gets it. */
+  /** The content for the proxy. */
   readonly content: Uint8Array;
   /** The configuration with a file; absent: there is nothing to rewrite, or no file. */
   readonly config?: Uint8Array;
   readonly missing?: MissingModule;
 }
 
-/** A filter whose module cannot be had now. */
+/** A filter whose module is not available now. */
 interface MissingModule {
   readonly resource: ExtensionResource;
   readonly filter: RemoteWasmFilter;
@@ -81,7 +87,7 @@ class WasmRewriter implements ResponseRewriter {
   readonly #last: LastConfigs;
   readonly #variant: RelayVariant;
   readonly #target: RewriteTarget;
-  /** Responses are sent one after the other, in the order in which they were taken. */
+  /** Responses are sent one after the other, in the order of arrival. */
   #queue: Promise<void> = Promise.resolve();
   #head: Pick<ExtensionResponse, "version" | "nonce"> = { version: "", nonce: "" };
   /** Modules that are fetched again, by the name of their filter. */
@@ -104,7 +110,10 @@ class WasmRewriter implements ResponseRewriter {
     this.#enqueue(async () => (await converted)());
   }
 
-  /** Modules of filters that the proxy gives up are fetched no more, and their last versions are forgotten. */
+  /**
+   * Modules of filters that the proxy gives up are not fetched again, and the last versions of such filters are
+   * forgotten.
+   */
   asked(request: Uint8Array): void {
     if (this.#missing.size + this.#last.size === 0) return;
     if (requestType(this.#variant, request) !== EXTENSION_CONFIG_TYPE) return;

@@ -1,6 +1,6 @@
 /**
- * Puts our plugin at the end of a network configuration, and takes it out again. Both work on the text: all that is not
- * ours keeps every byte, and taking out what was put in gives back exactly what was there.
+ * Puts the plugin at the end of a network configuration, and removes it again. Both work on the text: everything else
+ * keeps every byte, and removing gives back the original text.
  *
  * @module
  */
@@ -8,13 +8,15 @@ import { elementsAt, membersAt, skipSpace } from "./json_text.ts";
 import { type NetworkConfig, ownEntries, readConfig } from "./libcni.ts";
 import { CHAIN_VERSION, isObject, type NetworkJson, PLUGIN, protocolVersions } from "./network.ts";
 
-/** Key of our entry that keeps the name of the file that was wrapped into a list, so that it can be given back. */
+/**
+ * Key of the plugin's entry with the name of the file that was wrapped into a list, so that the file can be restored.
+ */
 export const WRAPPED = "wrapped_from";
 
-/** Key of our entry, in a file of our own, that names the configuration that it was made of. */
+/** Key of the plugin's entry, in a file of our own, with the name of the original configuration. */
 export const MADE_OF = "made_of";
 
-/** Name of a list made of a configuration without one: Istio's. */
+/** Name of a list made from a nameless configuration, the same as Istio's. */
 const NAMELESS = "k8s-pod-network";
 
 /** A file: name without folder, and text. */
@@ -23,17 +25,16 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** A configuration that cannot be chained, and why. */
+/** Why a configuration cannot be chained. */
 export class ChainError extends Error {
   override readonly name = "ChainError";
 }
 
 /**
- * The configuration with our entry. A list keeps its name; a single configuration becomes a list in a file that ends in
- * `.conflist`, under its own network name, because address allocations are kept by that name.
- *
- * @throws {ChainError} If the runtime refuses every pod (a list without a name), or passes the plugin no result (a version
- *   before 0.3.0, or a version that the plugin does not speak).
+ * The configuration with the plugin's entry. A list keeps its name. A single configuration becomes a list in a
+ * `.conflist` file. The list keeps the network name, because address allocations are stored by this name.
+ * @throws {ChainError} If the runtime refuses every pod (a list without a name), or passes the plugin no result (a
+ * version before 0.3.0, or a version that the plugin does not speak).
  */
 export function chain(config: NetworkConfig, entry: NetworkJson): TextFile {
   const plain = ownEntries(config).length === 0 ? config : unchained(config);
@@ -55,7 +56,7 @@ function tooOld(version: string | undefined): boolean {
   return version === undefined || /^0\.[12]\./.test(version);
 }
 
-/** Our entry after the last element, on a line like those before it. */
+/** The entry after the last element, on a line like the lines before. */
 function append(config: NetworkConfig, entry: NetworkJson): TextFile {
   const { text } = config;
   const elements = pluginElements(text);
@@ -76,26 +77,26 @@ function entryText(entry: NetworkJson, lead: string): string {
   return JSON.stringify(entry, null, 2).replaceAll("\n", lead);
 }
 
-/** A list around a single configuration, which stays in it as it is, byte for byte. */
+/** A list around a single configuration. The single configuration keeps every byte. */
 function wrap(config: NetworkConfig, entry: NetworkJson, version: string): TextFile {
   const head = `{"cniVersion":${JSON.stringify(version)},"name":${JSON.stringify(config.name || NAMELESS)},"plugins":[`;
   const mine = JSON.stringify({ ...entry, [WRAPPED]: config.file });
   return { name: listName(config.file), text: `${head}\n${config.text}\n,${mine}]}\n` };
 }
 
-/** Name of the list that a single configuration becomes. */
+/** Name of the list for a single configuration. */
 function listName(file: string): string {
   return file.replace(/\.(conf|json)$/, "") + ".conflist";
 }
 
-/** Our entry of a configuration, when it has one. */
+/** The plugin's entry in a configuration. Undefined: there is none. */
 export function entryOf(config: NetworkConfig): NetworkJson | undefined {
   return config.plugins[ownEntries(config).at(-1) ?? -1];
 }
 
 /**
- * The configuration without our entries: the file as it was before, with its name. A list of which nothing is left was
- * ours alone, and has no such file.
+ * The configuration without the plugin's entries: the original file, with its name. Undefined: nothing is left, so the
+ * list was ours alone.
  */
 export function unchain(config: NetworkConfig): TextFile | undefined {
   const wrapped = entryOf(config)?.[WRAPPED];
@@ -116,7 +117,10 @@ export function unchain(config: NetworkConfig): TextFile | undefined {
   return { name: config.file, text };
 }
 
-/** Text between `[` and a line break, and a line break and `,`, as {@link wrap} wrote it; undefined when edited since. */
+/**
+ * The text between `[` with a line break and a line break with `,`, as {@link wrap} wrote the list. Undefined: the list
+ * was edited since.
+ */
 function wrappedText(text: string, first: number, second: number): string | undefined {
   const open = text.lastIndexOf("[", first);
   const close = text.lastIndexOf("\n,", second);

@@ -1,5 +1,5 @@
 /**
- * Our plugin's own entry in a network configuration: by it the installer configures the plugin.
+ * The plugin's own entry in a network configuration. The installer configures the plugin by this entry.
  *
  * @module
  */
@@ -9,34 +9,33 @@ import { AGENT_PODS, pluginConfigOf } from "./plugin_config.ts";
 
 /** The plugin's settings in the entry. */
 export interface PluginSettings {
-  /** Folder of record, socket and orchestrator config, as the node sees it. */
+  /** Folder of record, socket and orchestrator config, by its path on the node. */
   readonly runDir: string;
-  /** Level below which the plugin logs nothing; wins over the template's only when that has none. */
+  /** Level of the plugin's log. The level of a template takes precedence. */
   readonly logLevel: string;
   readonly ambientEnabled: boolean;
-  /** Namespaces whose pods are passed on untouched. */
+  /** Namespaces whose pods the plugin does not redirect. */
   readonly excludeNamespaces: readonly string[];
   /** Namespace of the node agent. */
   readonly podNamespace: string;
-  /** Beginning of the names of the node agent's pods: they never wait for the node agent. */
+  /** Beginning of the names of the node agent's pods. These pods never wait for the node agent. */
   readonly agentPods: string;
-  /** Template: a JSON object whose members the entry has too, or empty. */
+  /** Template: a JSON object whose members are added to the entry. Empty: none. */
   readonly template: string;
 }
 
-/** A template that cannot be used, and why. */
+/** Why a template cannot be used. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
-/** Members that the installer decides, also against a template. */
+/** Members that the installer decides. A template must not change them. */
 const decided = ["name", "type", "cni_agent_run_dir", "pod_namespace", "agent_pods"];
 
 /**
  * The entry.
- *
- * @throws {TemplateError} when the template is no JSON object, names a member that the installer decides otherwise, or
- *   gives one a value that the plugin would refuse with every pod.
+ * @throws {TemplateError} When the template is not a JSON object, changes a member that the installer decides, or has a
+ * value that the plugin would refuse with every pod.
  */
 export function pluginEntry(settings: PluginSettings): NetworkJson {
   const template = readTemplate(settings.template);
@@ -77,9 +76,9 @@ function readTemplate(text: string): NetworkJson {
 }
 
 /**
- * A configuration of our plugin alone, for runtimes that call it by its own network (`--chained-cni-plugin=false`).
- *
- * @param file Its name: one that ends in `.conflist` is a list.
+ * A configuration with the plugin alone, for runtimes that call the plugin as a network of its own
+ * (`--chained-cni-plugin=false`).
+ * @param file The file's name. A name with the extension `.conflist` means a list.
  */
 export function standaloneText(entry: NetworkJson, file: string): string {
   const config = file.endsWith(".conflist")
@@ -88,7 +87,7 @@ export function standaloneText(entry: NetworkJson, file: string): string {
   return JSON.stringify(config, null, 2) + "\n";
 }
 
-/** Beginning of the names of a daemon set's pods, from one of them: all but the last, random part. */
+/** Beginning of the names of a daemon set's pods: a pod's name without the last, random part. */
 export function podPrefix(podName: string): string {
   return /^(.+-)[a-z0-9]{5}$/.exec(podName)?.[1] ?? AGENT_PODS;
 }

@@ -1,6 +1,6 @@
 /**
- * Places in a JSON text: where members and elements begin and end, so that one can be put in or cut out and every other
- * byte stays as it was written (order, spaces, numbers that a program would print otherwise).
+ * Positions in a JSON text: where members and elements begin and end. So one element can be inserted or cut out, and
+ * every other byte stays (order, spaces, the spelling of numbers).
  *
  * @module
  */
@@ -11,12 +11,12 @@ export interface Span {
   readonly end: number;
 }
 
-/** A member of an object: its key, and where its value lies. */
+/** A member of an object: the key, and the position of the value. */
 export interface MemberSpan extends Span {
   readonly key: string;
 }
 
-/** Members of the object that begins at `at`, in order. The text must be valid JSON from there. */
+/** Members of the object at index `at`, in order. The text must be valid JSON from there. */
 export function membersAt(text: string, at: number): MemberSpan[] {
   const found: MemberSpan[] = [];
   let i = skipSpace(text, at + 1);
@@ -32,7 +32,7 @@ export function membersAt(text: string, at: number): MemberSpan[] {
   return found;
 }
 
-/** Elements of the array that begins at `at`, in order. The text must be valid JSON from there. */
+/** Elements of the array at index `at`, in order. The text must be valid JSON from there. */
 export function elementsAt(text: string, at: number): Span[] {
   const found: Span[] = [];
   let i = skipSpace(text, at + 1);
@@ -45,14 +45,14 @@ export function elementsAt(text: string, at: number): Span[] {
   return found;
 }
 
-/** First place at or after `at` that is not white space. */
+/** First index from `at` on that is not white space. */
 export function skipSpace(text: string, at: number): number {
   let i = at;
   while (i < text.length && " \t\r\n".includes(text[i] ?? "")) i++;
   return i;
 }
 
-/** End of the value that begins at `at`. */
+/** End of the value at index `at`. */
 function valueEnd(text: string, at: number): number {
   const first = text[at];
   if (first === '"') return stringEnd(text, at);
@@ -71,7 +71,7 @@ function valueEnd(text: string, at: number): number {
   throw new RangeError("the text ends within a value; check it with JSON.parse first");
 }
 
-/** End of the string that begins at `at`. */
+/** End of the string at index `at`. */
 function stringEnd(text: string, at: number): number {
   let i = at + 1;
   while (text[i] !== '"') {

@@ -1,6 +1,6 @@
 /**
- * Network configurations as a container runtime reads them: which files count, which of them are valid, and which one
- * the runtime takes. The rules are those of libcni 1.3, by which containerd and CRI-O read them; a test compares both
+ * Network configurations as a container runtime reads them: which files count, which files are valid, and which file
+ * the runtime takes. The rules are the rules of libcni 1.3, the library of containerd and CRI-O. A test compares both
  * over a corpus. Older versions of libcni know neither `cniVersions` nor plugins in files of their own.
  *
  * @module
@@ -13,11 +13,11 @@ import { isConfigName, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 export interface ConfigFile {
   /** Without folder. */
   readonly name: string;
-  /** Undefined when it cannot be read. */
+  /** Undefined: the file cannot be read. */
   readonly text: string | undefined;
-  /** Why it cannot be read. */
+  /** Why the file cannot be read. */
   readonly problem?: string;
-  /** Files of the folder that {@link pluginFolder} names; default: there is no such folder. */
+  /** Files of the folder {@link pluginFolder}. Default: the folder does not exist. */
   readonly pluginFiles?: readonly ConfigFile[];
 }
 
@@ -25,24 +25,24 @@ export interface ConfigFile {
 export interface NetworkConfig {
   readonly file: string;
   readonly text: string;
-  /** `list`: an object with `plugins`. `single`: one plugin, which chaining has to wrap. */
+  /** `list`: an object with `plugins`. `single`: one plugin, which chaining wraps into a list. */
   readonly form: "list" | "single";
   /** Empty: none. */
   readonly name: string;
-  /** The version by which the runtime calls the plugins; undefined: 0.1.0. */
+  /** The version in the runtime's calls of the plugins. Undefined: 0.1.0. */
   readonly version: string | undefined;
-  /** The plugins in the file itself, in order of calling. */
+  /** The plugins in the file itself, in the order of calls. */
   readonly plugins: readonly NetworkJson[];
-  /** Their types. */
+  /** Types of the plugins in the file. */
   readonly types: readonly string[];
-  /** Types of the plugins in files of their own, which are called after those. */
+  /** Types of the plugins in files of their own. The runtime calls these plugins last. */
   readonly furtherTypes: readonly string[];
 }
 
 /** A configuration, or why the runtime passes over the file. */
 export type ReadConfig = NetworkConfig | { readonly file: string; readonly problem: string };
 
-/** The configuration that the runtime takes, and those that it passed over, each with the reason. */
+/** The configuration that the runtime takes, and the files that it passes over, each with the reason. */
 export interface Choice {
   readonly primary: NetworkConfig | undefined;
   readonly passedOver: readonly { readonly file: string; readonly problem: string }[];
@@ -94,7 +94,6 @@ const networkList = z.object({
   }
 });
 
-/** Reads one file. */
 export function readConfig(file: ConfigFile): ReadConfig {
   const { name, text } = file;
   if (text === undefined) return { file: name, problem: file.problem ?? "it cannot be read" };
@@ -135,7 +134,9 @@ function readList(file: ConfigFile, text: string, value: unknown): ReadConfig {
   };
 }
 
-/** The types of the plugins in files of their own, or why one of these files, and with it the list, is refused. */
+/**
+ * The types of the plugins in files of their own. A text: why one of these files, and so the whole list, is refused.
+ */
 function readPluginFiles(files: readonly ConfigFile[]): string[] | string {
   const types: string[] = [];
   for (const { name, text, problem } of sorted(files.filter((file) => file.name.endsWith(".conf")))) {
@@ -173,8 +174,8 @@ function refused(file: string, issues: Parameters<typeof issueLines>[0], hint = 
 }
 
 /**
- * The folder, below that of the configurations, in which a list may have plugins in files of their own; undefined for
- * files that have none.
+ * The folder of a list's plugins in files of their own, below the folder of configurations. Undefined: the file has no
+ * such folder.
  */
 export function pluginFolder({ name, text }: ConfigFile): string | undefined {
   if (!name.endsWith(".conflist") || text === undefined) return undefined;
@@ -188,10 +189,10 @@ function isTrue(value: unknown): boolean {
   return value === true || (typeof value === "string" && value.toLowerCase() === "true");
 }
 
-/** Newest version of the protocol that libcni 1.3 knows. */
+/** Newest protocol version of libcni 1.3. */
 const NEWEST = [1, 1, 0];
 
-/** The version that libcni calls the plugins of a list by. */
+/** The version in libcni's calls of a list's plugins. */
 function newestVersion({ cniVersion, cniVersions }: z.infer<typeof networkList>): string | undefined {
   const named = [...(cniVersions ?? []), ...(cniVersion ? [cniVersion] : [])];
   if (cniVersions === undefined) return cniVersion || undefined;
@@ -202,7 +203,7 @@ function newestVersion({ cniVersion, cniVersions }: z.infer<typeof networkList>)
   return more.reduce((newest, found) => isNewer(found, newest) ? found : newest, first) || undefined;
 }
 
-/** Major, minor and micro; undefined for a text that libcni does not take. The empty text is 0.1.0. */
+/** Major, minor and micro. Undefined: libcni refuses the text. The empty text is 0.1.0. */
 function parseVersion(found: string): number[] | undefined {
   if (found === "") return [0, 1, 0];
   const parts = found.split(".");
@@ -215,7 +216,7 @@ function compareVersions(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** The files that count, in the order in which the runtime tries them: by the bytes of their names. */
+/** The files that count, in the runtime's order: by the bytes of their names. */
 export function inOrder(files: readonly ConfigFile[]): ConfigFile[] {
   return sorted(files.filter((file) => isConfigName(file.name)));
 }
@@ -224,7 +225,7 @@ function sorted(files: readonly ConfigFile[]): ConfigFile[] {
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The runtime's choice among files: the first valid one. */
+/** The runtime's choice: the first valid file. */
 export function choosePrimary(files: readonly ConfigFile[]): Choice {
   const passedOver: { file: string; problem: string }[] = [];
   for (const file of inOrder(files)) {

@@ -1,5 +1,5 @@
 /**
- * The settings of the plugin in our entry of a network configuration, as the plugin reads them.
+ * The plugin's settings in its entry of a network configuration, as the plugin reads them.
  *
  * @module
  */
@@ -20,14 +20,13 @@ export interface PluginConfig {
   readonly previous: NetworkJson | undefined;
 }
 
-/** Beginning of the names of the node agent's pods, when the installer does not know its own. */
+/** Beginning of the names of the node agent's pods, for an installer that does not know its own pod's name. */
 export const AGENT_PODS = "mesh-cni-node-";
 
 /**
  * Reads an entry.
- *
- * @param version Its version when it names none.
- * @returns The values, with defaults in place of wrong ones, and a line for each of those.
+ * @param version The version of an entry without one.
+ * @returns The values, with defaults in place of wrong values, and a line for each wrong value.
  */
 export function pluginConfigOf(value: NetworkJson, version: string): { config: PluginConfig; problems: string[] } {
   const problems: string[] = [];

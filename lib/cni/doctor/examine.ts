@@ -1,5 +1,5 @@
 /**
- * Judges one node from the facts gathered on it: pure, so that a test can produce every finding.
+ * Judges one node from gathered facts. The function is pure, so that a test can produce every finding.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { CallRow } from "../plugin/calls.ts";
 /** How serious a finding is. */
 export type DoctorSeverity = "ok" | "note" | "problem";
 
-/** One thing that was looked at. */
+/** The outcome of one check. */
 export interface DoctorFinding {
   readonly severity: DoctorSeverity;
   readonly about: string;
@@ -23,30 +23,30 @@ export interface NodeFacts {
   readonly files: readonly ConfigFile[];
   /** Permission bits of the plugin's executable; undefined when there is none. */
   readonly executableMode: number | undefined;
-  /** Why the orchestrator config cannot be used; undefined when it can. */
+  /** Why the orchestrator config cannot be used. Undefined: it can be used. */
   readonly orchConfigProblem: string | undefined;
   readonly record: InstallRecord | undefined;
   readonly calls: readonly CallRow[];
-  /** The faults that keep redirection from being set up. */
+  /** Faults that prevent redirection. */
   readonly obstacles: readonly string[];
   /**
    * The result of redirection, and of connections through it, in a scratch network namespace: `passed`, or the reason.
    */
   readonly trial: string;
   readonly pods: readonly PodFacts[];
-  /** The things that could not be looked at, each with the reason. */
+  /** Failed examinations, each with the reason. */
   readonly unseen: readonly string[];
 }
 
-/** The facts about a pod that was redirected and is still there. */
+/** The facts about a redirected pod that still exists. */
 export interface PodFacts {
   readonly pod: string;
   readonly netns: string;
-  /** Differences between the rules there and those expected, or why they could not be compared. */
+  /** Differences between the present rules and the expected rules, or why the rules could not be compared. */
   readonly differences: readonly string[];
 }
 
-/** Types of plugins by which other meshes redirect. */
+/** Types of other meshes' plugins that redirect. */
 const otherMeshes = ["istio-cni", "linkerd-cni", "kuma-cni"];
 
 /** All findings, in the order in which the start of a pod meets them. */
@@ -60,7 +60,7 @@ export function examine(facts: NodeFacts): DoctorFinding[] {
   ];
 }
 
-/** In one line: `healthy`, or how many problems there are. */
+/** One line: `healthy`, or the number of problems. */
 export function verdict(findings: readonly DoctorFinding[]): string {
   const problems = findings.filter((finding) => finding.severity === "problem").length;
   if (problems === 0) return "healthy: pods that start now are redirected";

@@ -1,5 +1,5 @@
 /**
- * Looks at a node for {@link examine}, and changes nothing on it.
+ * Gathers the facts of a node for {@link examine}, and changes nothing on the node.
  *
  * Permissions: read (the node's folders), run (nsenter), net (the orchestrator's API).
  *
@@ -24,20 +24,20 @@ import { forRoot } from "./probe.ts";
 export interface DoctorWorld {
   readonly folders: NodeFolders;
   readonly calls: FileCalls;
-  /** A new one each time: it keeps what it reads. */
+  /** A new redirector for each call: a redirector caches what it reads. */
   readonly redirector: () => Redirector;
   /** Pods, by the orchestrator config's text. */
   readonly pods: (orchConfig: string) => PodLookup;
-  /** Does work in a new network namespace with an address, and takes it away. */
+  /** Does work in a new network namespace with an address, and removes the namespace afterwards. */
   readonly inScratch: <T>(work: (netns: string) => Promise<T>) => Promise<T>;
   /** Dials through the redirection in a network namespace; failures, a line each. */
   readonly probe: (netns: string) => Promise<string[]>;
 }
 
-/** Calls that are shown. */
+/** Limit of shown calls. */
 const SHOWN_CALLS = 10;
 
-/** Pods whose rules are compared, the latest. */
+/** Limit of pods whose rules are compared, the latest pods first. */
 const SHOWN_PODS = 20;
 
 /** Looks at the node. Parts without permission to read are reported as such. */
@@ -79,7 +79,7 @@ function orchConfigProblem(text: string | undefined): string | undefined {
   }
 }
 
-/** Redirection as an injected pod without annotations has it, but with root as the proxy's user. */
+/** Redirection of an injected pod without annotations, but with root as the proxy's user. */
 export function sample(): PodRedirection {
   const pod = readPod({ spec: { containers: [{ name: "mesh-proxy" }] } });
   const [proxy] = pod.containers;
@@ -100,7 +100,7 @@ async function trial(world: DoctorWorld): Promise<string> {
   }
 }
 
-/** Pods that were redirected and not taken down since. */
+/** Redirected pods that were not taken down since. */
 export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
   const open = new Map<string, CallRow>();
   for (const row of rows) {
@@ -109,7 +109,7 @@ export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
       open.set(row.container, row);
     }
   }
-  // A row may be missing, as when the disk was full: the last sandbox of a pod is the one that it has.
+  // A row may be missing, for example because the disk was full: the last sandbox of a pod counts.
   const last = new Map([...open.values()].map((row) => [row.pod, row]));
   return [...last.values()].slice(-SHOWN_PODS);
 }
@@ -122,7 +122,7 @@ async function podFacts(rows: readonly CallRow[], pods: PodLookup, world: Doctor
       if (found !== undefined) facts.push({ pod, netns, differences: found });
     } catch (error) {
       if (!(error instanceof PodSourceError)) throw error;
-      // Nor will it answer for the others, each of which would be waited for.
+      // The node would not answer for the other pods either, and each pod would cost a wait.
       facts.push({
         pod,
         netns,
@@ -134,7 +134,7 @@ async function podFacts(rows: readonly CallRow[], pods: PodLookup, world: Doctor
   return facts;
 }
 
-/** Undefined for a pod that is gone: the runtime may have lost its DEL, as when the node restarted. */
+/** Undefined for a pod that is gone: the runtime may have lost the pod's DEL, for example by a restart of the node. */
 async function differencesOf(
   name: string,
   netns: string,
@@ -159,7 +159,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Asks a redirector of its own: one keeps what it read. */
+/** Asks a new redirector, because a redirector caches what it reads. */
 async function asked<T>(
   world: Pick<DoctorWorld, "redirector">,
   ask: (redirector: Redirector) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Connections through redirection, from within a network namespace. A process cannot enter one, so the doctor runs this in
- * a process of its own there, as root: in the trial root is the proxy's user.
+ * Connections through redirection, from within a network namespace. A process cannot enter a namespace, so the doctor
+ * starts another process there, as root: in the trial root is the proxy's user.
  *
  * Permissions: net (loopback addresses and this machine's own), sys (networkInterfaces).
  *
@@ -9,21 +9,21 @@
 import { validateRedirection } from "../../iptables/validate.ts";
 import type { PodRedirection } from "../plugin/redirection.ts";
 
-/** Port that is dialled, without a listener: that of the validation container. */
+/** Dialled port, without a listener: the port of the validation container. */
 const PROBE_PORT = 15002;
 
 /** Time for each family, milliseconds. */
 const TIME_MS = 5000;
 
-/** Longest life of the process that dials, milliseconds. */
+/** Longest life of the dialling process, milliseconds. */
 const PROCESS_MS = 20_000;
 
-/** Redirection whose proxy is root, so that a process of the doctor's can be it. */
+/** Redirection with root as the proxy's user, so that the doctor's process can act as the proxy. */
 export function forRoot(wanted: PodRedirection): PodRedirection {
   return { ...wanted, config: { ...wanted.config, proxyUids: [0], proxyGids: [0] } };
 }
 
-/** Dials through the redirection of this network namespace; failures, a line each. */
+/** Dials through the redirection of this network namespace. Returns a line for each failure. */
 export async function probeHere({ config }: PodRedirection): Promise<string[]> {
   const verdicts = await validateRedirection({
     proxyPort: config.proxyPort,
@@ -36,9 +36,8 @@ export async function probeHere({ config }: PodRedirection): Promise<string[]> {
 }
 
 /**
- * The same by a process in another network namespace.
- *
- * @param self Command line of this program that ends with {@link probeHere}, its lines on standard output.
+ * Dials by a process in another network namespace.
+ * @param self Command line of this program that calls {@link probeHere} and prints its lines on standard output.
  */
 export async function probeIn(netns: string, self: readonly string[]): Promise<string[]> {
   const { success, stdout, stderr } = await new Deno.Command("nsenter", {

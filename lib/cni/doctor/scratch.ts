@@ -36,7 +36,7 @@ async function end(child: Deno.ChildProcess): Promise<void> {
   try {
     child.kill("SIGKILL");
   } catch {
-    // It ended by itself.
+    // The process has ended by itself.
   }
   if (!child.stderr.locked) await child.stderr.cancel();
   await child.status;

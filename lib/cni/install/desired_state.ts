@@ -43,10 +43,9 @@ export interface DesiredStateOptions {
 }
 
 /**
- * The desired state as of now: token and CA are read anew.
- *
- * @throws {InstallError} when they, or a template's file, cannot be read.
- * @throws {TemplateError} when the template cannot be used.
+ * The desired state as of now. Token and CA are read anew.
+ * @throws {InstallError} When token, CA or a template's file cannot be read.
+ * @throws {TemplateError} When the template cannot be used.
  */
 export function currentDesiredState(options: DesiredStateOptions): DesiredState {
   return {
@@ -77,7 +76,9 @@ export function currentDesiredState(options: DesiredStateOptions): DesiredState 
   };
 }
 
-/** Whether the node has the plugin's executable by other means, so that it is neither placed nor removed. */
+/**
+ * Whether the node gets the plugin's executable by other means, so that the installer neither places nor removes it.
+ */
 export function keepsExecutable({ skipExecutables }: Pick<DesiredStateOptions, "skipExecutables">): boolean {
   return skipExecutables.includes(PLUGIN);
 }

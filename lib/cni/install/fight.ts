@@ -1,23 +1,23 @@
 /**
- * Notices that another program undoes again and again what the installer does, so that the installer slows down instead
- * of rewriting a node's files as fast as the other.
+ * Notices another program that repeatedly undoes the installer's changes. The installer then slows down, instead of
+ * rewriting files as fast as the other program.
  *
  * @module
  */
 import type { PluginPlacement } from "./record.ts";
 
-/** Changes of ours within {@link FIGHT_MS} that show a fight, and that time, ms. */
+/** Number of the installer's changes within {@link FIGHT_MS} that show a fight, and this time, ms. */
 const FIGHT_COUNT = 10;
 const FIGHT_MS = 10_000;
 
-/** Time that the installer waits before each change while a fight goes on, ms. */
+/** Wait before each change during a fight, ms. */
 export const FIGHT_PAUSE_MS = 500;
 
 /** The changes of one installer. */
 export class FightWatch {
   readonly #changes: number[] = [];
   #reported = false;
-  /** Another installer that was the last to change something. */
+  /** Another installer that made the last change. */
   rival: string | undefined;
 
   /** The installer changed something. */
@@ -33,7 +33,7 @@ export class FightWatch {
     return false;
   }
 
-  /** Calls `report` once a fight, with the other side and a way to end it. */
+  /** Calls `report` once for each fight, with the other side and a way to end the fight. */
   reportOnce(
     placement: PluginPlacement | undefined,
     report: (text: string, fields: Record<string, unknown>) => void,

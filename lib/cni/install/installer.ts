@@ -1,7 +1,7 @@
 /**
- * Puts the plugin on a node and takes it away: executable, orchestrator config, network configuration, record, in an
- * order that leaves a working network whenever it is cut off. The network configuration names the plugin only while its
- * executable and its orchestrator config are there.
+ * Puts the plugin on a node and removes it: executable, orchestrator config, network configuration, record. The order
+ * leaves a working network whenever the work is cut off. The network configuration names the plugin only while the
+ * executable and the orchestrator config exist.
  *
  * Permissions: read and write (the node's folders, as mounted).
  *
@@ -27,14 +27,14 @@ export interface NodeFolders {
   readonly run: string;
 }
 
-/** The executable that is put on the node as the plugin. */
+/** The executable of the plugin on the node. */
 export type Executable = { readonly copyOf: string } | { readonly script: string };
 
 /** The desired state of the node. */
 export interface DesiredState extends DesiredConfig {
-  /** Undefined: the node has it already, and it is not ours to place or remove. */
+  /** Undefined: the node has the executable already, and the installer neither places nor removes it. */
   readonly executable: Executable | undefined;
-  /** Text of the orchestrator config, and its permission bits. */
+  /** Text and permission bits of the orchestrator config. */
   readonly orchConfig: string;
   readonly orchConfigMode: number;
   /** Version and name of this installer, for the record. */
@@ -50,29 +50,28 @@ export interface InstallOutcome extends Omit<ConfigPlan, "steps"> {
   readonly gap: number | undefined;
 }
 
-/** A part of an installation that failed, named as metrics name it. */
+/** A failed part of an installation, by the name in metrics. */
 export class InstallError extends Error {
   override readonly name = "InstallError";
-  /** @param part The part that could not be put in place. */
+  /** @param part The failed part. */
   constructor(readonly part: InstallPart, message: string, options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** Parts of an installation, as the label `result` of `mesh_cni_installs_total` names their failures. */
+/** Parts of an installation, by the names of their failures in the label `result` of `mesh_cni_installs_total`. */
 export type InstallPart = "COPY_BINARIES_FAILURE" | "CREATE_KUBECONFIG_FAILURE" | "CREATE_CNI_CONFIG_FAILURE";
 
-/** Largest configuration that is read, bytes: many times what people write. */
+/** Largest configuration, bytes: many times the usual size. */
 const MAX_CONFIG = 8 * 1024 * 1024;
 
-/** Mode of a new configuration: everyone on a node may read those. */
+/** Mode of a new configuration: everyone on a node may read configurations. */
 const CONFIG_MODE = 0o644;
 
 /**
- * Makes the node as desired. Nothing is written that is right already.
- *
- * @param executables How an executable on the node is compared with ours; it may be a hundred megabytes.
- * @throws {InstallError} when something cannot be written; the earlier installation works on.
+ * Brings the node to the desired state. Nothing is written that is right already.
+ * @param executables How an executable on the node is compared with ours. Executables may be a hundred megabytes.
+ * @throws {InstallError} When something cannot be written. The earlier installation works on.
  */
 export function install(
   folders: NodeFolders,
@@ -129,16 +128,15 @@ export function placeConfig(
   return { ...plan, changed, gap };
 }
 
-/** The changes that this installation would still make: none when the node is as desired. */
+/** The changes that this installation would still make. Empty when the node is in the desired state. */
 export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls: FileCalls): ConfigPlan {
   return planConfig(configFiles(folders.net, calls), desired);
 }
 
 /**
- * Removes everything, in reverse: first the entries that call the plugin, then the plugin. Files get back every byte
- * that they had, links are links again.
- *
- * @param keepExecutable It was the node's before us (SKIP_CNI_BINARIES).
+ * Removes everything in reverse: first the entries that call the plugin, then the plugin. Files get back every byte,
+ * and links are links again.
+ * @param keepExecutable The executable belonged to the node before (SKIP_CNI_BINARIES).
  * @returns The changes, for people.
  */
 export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
@@ -158,7 +156,7 @@ export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable
   return changed;
 }
 
-/** Notes on the node that this installer ended and another is expected, which takes over the installation. */
+/** Notes on the node that this installer has ended, and that another installer will take over the installation. */
 export function handOver(folders: NodeFolders, calls: FileCalls, reason: string, now: () => number): void {
   const record = currentRecord(folders, calls);
   if (record === undefined) return;
@@ -175,7 +173,7 @@ function writeRecord(folders: NodeFolders, calls: FileCalls, record: InstallReco
   replaceFile(calls, `${folders.net}/${RECORD_FILE}`, new TextEncoder().encode(recordText(record)), { mode: 0o644 });
 }
 
-/** The configurations of a folder. One that cannot be read is there with the reason. */
+/** The configurations of a folder. An unreadable file is included, with the reason. */
 export function configFiles(folder: string, calls: FileCalls): ConfigFile[] {
   const readIn = (folder: string) =>
     calls.list(folder).filter(isConfigName).map((name): ConfigFile => {
@@ -272,10 +270,10 @@ function part<T>(name: InstallPart, work: () => T): T {
   }
 }
 
-/** End of the name of a file that is being written. */
+/** End of an unfinished file's name. */
 const UNFINISHED = /\.[0-9a-f]{8}\.mesh-unfinished$/;
 
-/** The same words for the same fault: names of files that were being written differ each time. */
+/** The same words for the same fault: names of unfinished files differ each time. */
 function saidOf({ message }: Error): string {
   return message.replaceAll(
     /\/\.([^/\s'"]+)/g,

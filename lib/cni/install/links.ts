@@ -1,7 +1,7 @@
 /**
- * Configurations that are symbolic links. A list is changed where the link leads to, so that the link stays; a single
- * configuration that is wrapped into a list is out of the runtime's sight as long, and its link is kept under a name that
- * no program reads. (Making a link anew would need rights to write everywhere; moving one does not.)
+ * Configurations that are symbolic links. A list is changed at the link's target, so that the link stays. A single
+ * configuration that is wrapped into a list disappears from the runtime's sight meanwhile, and the link is kept under a
+ * name that no program reads. (Making a new link would need the right to write everywhere. Moving a link does not.)
  *
  * Permissions: those of {@link FileCalls}.
  *
@@ -11,17 +11,17 @@ import { isConfigName } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { folderOf, removeFile } from "../node/replace.ts";
 
-/** Ending of a link's name while it is kept. */
+/** Extension of a kept link's name. */
 const KEPT = ".mesh-kept";
 
-/** Folders in which configurations lie: that of configurations, and those to which links in it lead. */
+/** Folders of configurations: the folder itself, and the folders of its links' targets. */
 export function configFolders(net: string, calls: FileCalls): string[] {
   const paths = calls.list(net).filter(isConfigName).map((name) => `${net}/${name}`);
   const linked = paths.filter((path) => calls.isLink(path) && leadsToFile(path, calls));
   return [...new Set([net, ...linked.map((path) => folderOf(calls.realPath(path)))])];
 }
 
-/** False also for a path that we have no right to look at: then it cannot be changed either. */
+/** False also for a path without the right to look: such a path cannot be changed either. */
 function leadsToFile(path: string, calls: FileCalls): boolean {
   try {
     return calls.stat(path)?.is === "file";
@@ -35,7 +35,7 @@ export function putAside(path: string, calls: FileCalls): void {
   if (calls.isLink(path)) move(path, keptPath(path), calls);
   else {
     removeFile(calls, path);
-    // A link that was kept before is not the latest content.
+    // A link that was kept before has old content.
     forgetKept(path, calls);
   }
 }
@@ -47,7 +47,7 @@ export function putBack(path: string, calls: FileCalls): boolean {
   return true;
 }
 
-/** Forgets links whose place another file has taken. */
+/** Forgets links that another file has replaced. */
 export function forgetAllKept(folder: string, calls: FileCalls): void {
   for (const name of calls.list(folder)) {
     if (name.startsWith(".") && name.endsWith(KEPT)) forgetKept(`${folder}/${name.slice(1, -KEPT.length)}`, calls);

@@ -1,6 +1,6 @@
 /**
  * Keeps the plugin installed: watches the node's folders and the installer's credentials, and restores the desired
- * state at once after others changed it. A change of a network configuration is answered without waiting for anything
+ * state at once after changes by others. A change of a network configuration is answered without waiting for anything
  * else.
  *
  * Permissions: read and write (the node's folders, as mounted; the service account's folder).
@@ -40,7 +40,9 @@ export interface InstallerOptions {
   readonly desired: () => DesiredState;
   /** The executable was the node's before us, and stays. */
   readonly keepExecutable: boolean;
-  /** Called when the run folder was gone and has been made again: sockets in it have to be made again too. */
+  /**
+   * Called when the run folder was gone and has been created again. Sockets in the folder must be created again too.
+   */
   readonly runFolderMade?: () => void;
   readonly calls: FileCalls;
   readonly clock: Clock;
@@ -51,13 +53,13 @@ export interface InstallerOptions {
 /** Wait after a failure, and between looks whether the run folder is there, milliseconds. */
 const AGAIN_MS = 1000;
 
-/** Everything is looked at that often, in case an event was lost, milliseconds. */
+/** Interval of a full look, in case an event was lost, milliseconds. */
 const LOOK_MS = 10_000;
 
-/** Wait for more changes of executables or credentials, milliseconds: they come as rows of events. */
+/** Wait for more changes of executables or credentials, milliseconds: such changes are rows of events. */
 const SETTLE_MS = 50;
 
-/** Longest time for which configurations may lack our entry, milliseconds: longer is reported as a warning. */
+/** Longest time for which configurations may lack the plugin's entry, milliseconds. A longer time is a warning. */
 const GAP_MS = 50;
 
 /** An installer at work. */
@@ -83,23 +85,23 @@ export class Installer {
     this.#options = options;
   }
 
-  /** Why it is not ready; undefined when it is. */
+  /** Why the plugin is not installed. Undefined: the plugin is installed. */
   get notReady(): string | undefined {
     return this.#waiting;
   }
 
-  /** Installs, and restores the installation until it is stopped. Resolves after the first attempt. */
+  /** Installs, and restores the installation until a stop. Resolves after the first attempt. */
   start(): void {
     const { folders, calls } = this.#options;
     calls.makeFolder(folders.run, 0o755);
     this.#watch();
     this.#everything("by bytes");
-    // Folders that were made just now.
+    // Folders that have just been created.
     this.#watch();
     this.#running = this.#lookNowAndThen();
   }
 
-  /** Ends. The node keeps what it has; see {@link Installer.leave}. */
+  /** Ends. The node keeps its state; see {@link Installer.leave}. */
   async stop(): Promise<void> {
     this.#stopped.abort(new Error("stopped"));
     this.#pending?.();
@@ -108,8 +110,8 @@ export class Installer {
   }
 
   /**
-   * Leaves the node after the stop: to the next installer, with everything in place; or for good, with everything as it
-   * was before.
+   * Leaves the node after the stop: to the next installer with everything in place, or for good with everything as
+   * before the installation.
    */
   leave(how: { readonly handOver: string } | "for good"): void {
     const { folders, calls, clock, log, keepExecutable } = this.#options;
@@ -143,7 +145,7 @@ export class Installer {
     }
   }
 
-  /** Watches the folders, anew when one of them came, went or was exchanged. */
+  /** Watches the folders. Starts again when a folder appeared, disappeared or was replaced. */
   #watch(): void {
     const { folders, credentials, calls, log } = this.#options;
     try {
@@ -187,7 +189,7 @@ export class Installer {
     this.#pending ??= this.#options.clock.after(SETTLE_MS, () => {
       this.#pending = undefined;
       this.#everything("by bytes");
-      // Folders that were made just now.
+      // Folders that have just been created.
       void this.#watchIfMay();
     });
   }
@@ -229,12 +231,12 @@ export class Installer {
     });
   }
 
-  /** Remembers another installer that was the last to change something. */
+  /** Remembers another installer that made the last change. */
   #noteRival({ placement, installer }: DesiredState): void {
     const { folders, calls } = this.#options;
     const record = currentRecord(folders, calls);
     this.#placement = placement;
-    // One that has ended left the node to us.
+    // An installer that has ended left the node to this installer.
     if (record === undefined || record.state !== "installed") return;
     if (record.installer !== "" && record.installer !== installer) this.#fight.rival = record.installer;
   }
@@ -293,9 +295,9 @@ export class Installer {
   }
 }
 
-// Folders that are there, told from others that may take their place.
+// Existing folders, distinguished from later folders of the same path.
 
-/** Those of the folders that are there, each with its identity. */
+/** The existing folders, each with its identity. */
 function presentFolders(paths: readonly string[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const path of paths) {

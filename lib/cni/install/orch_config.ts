@@ -1,5 +1,5 @@
 /**
- * The orchestrator config file by which the plugin asks for pods: where the API is, by which CA and token.
+ * The orchestrator config file of the plugin: the API's address, CA and token.
  *
  * It is JSON, which every reader of such files takes, so that the plugin reads it without a YAML parser.
  *
@@ -36,9 +36,8 @@ export function orchConfigText(access: OrchAccess): string {
 }
 
 /**
- * Reads such a text.
- *
- * @throws {RangeError} naming the part that is missing.
+ * Reads the text of an orchestrator config.
+ * @throws {RangeError} With the missing part.
  */
 export function readOrchConfig(text: string): OrchAccess {
   const value: unknown = JSON.parse(text);

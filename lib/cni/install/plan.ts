@@ -1,6 +1,6 @@
 /**
- * Plans the changes in the folder of network configurations, as steps: pure, so that every order of crashes can be
- * tried on it. After each step the runtime finds a working configuration whenever it found one before.
+ * Plans the changes in the folder of network configurations as steps. The plan is pure, so that tests can try every
+ * order of crashes. After each step the runtime finds a working configuration, if it found one before.
  *
  * @module
  */
@@ -20,11 +20,11 @@ import type { PluginPlacement } from "./record.ts";
 /** A change of one file. */
 export type InstallStep =
   /**
-   * Puts a text in place of the file, or a new one; mode and owner are those of `like`, when it exists. `back`: the file
-   * was there before it was wrapped; if it was a link, that is put back.
+   * Writes a file. Mode and owner are copied from `like`, if it exists. `back`: the file existed before it was wrapped.
+   * If it was a link, the link is restored.
    */
   | { readonly do: "write"; readonly file: string; readonly text: string; readonly like: string; readonly back?: true }
-  /** Removes the file. `wrapped`: it is to come back; if it is a link, that is kept. */
+  /** Removes the file. `wrapped`: the file will come back. If it is a link, the link is kept. */
   | { readonly do: "remove"; readonly file: string; readonly wrapped?: true };
 
 /** How the plugin is to be called. */
@@ -40,15 +40,17 @@ export interface DesiredConfig {
 /** The steps, and the state after them. */
 export interface ConfigPlan {
   readonly steps: readonly InstallStep[];
-  /** Configuration by which the plugin is called; undefined: none, see `waiting`. */
+  /** Configuration that calls the plugin. Undefined: none, see `waiting`. */
   readonly config: string | undefined;
   /** Why the plugin is not called, for people. */
   readonly waiting: string | undefined;
-  /** Remarks for people about things that are no reason to wait. */
+  /** Remarks for people that are not a reason to wait. */
   readonly remarks: readonly string[];
 }
 
-/** Name of a standalone configuration when none is given: after others, because it is no primary network. */
+/**
+ * Default name of a standalone configuration. It sorts after other names, because the plugin is not a primary network.
+ */
 export const STANDALONE_NAME = "YYY-mesh-cni.conf";
 
 /** The plan of an installation for these files. */
@@ -108,10 +110,11 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
   const found = findPrimary(others, desired.confName);
   const there = files.find(({ name }) => name === own);
   if (found.primary === undefined) {
-    // Ours stays: without it a new primary would be found without the plugin before we hear of it.
+    // Our configuration stays. Without it the runtime would find a new primary without the plugin before the installer
+    // hears of the change.
     return waits(found.why ?? "no valid configuration", there === undefined ? undefined : own);
   }
-  // As it is once our entry, of an installation with other options, is taken out of it.
+  // The primary without our entry, which an installation with other options left.
   const plain = ownEntries(found.primary).length > 0 ? unchain(found.primary) : undefined;
   const base = plain && readConfig(plain);
   const primary = base === undefined || "problem" in base ? found.primary : base;
@@ -128,7 +131,7 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
   }
 }
 
-/** Steps that take our entry out of every file but one: entries that other options, or other versions, left. */
+/** Steps that remove our entry from every file but one. Other options or other versions left such entries. */
 function clearing(files: readonly ConfigFile[], except: string): InstallStep[] {
   return inOrder(files).filter((file) => file.name !== except).flatMap((file) => {
     const read = readConfig(file);
@@ -144,14 +147,14 @@ export function planRemoval(files: readonly ConfigFile[]): InstallStep[] {
 
 function removal(config: NetworkConfig, files: readonly ConfigFile[]): InstallStep[] {
   const before = isOurs(config) ? undefined : unchain(config);
-  // A single configuration that was wrapped, and is there again, was written anew by its owner since.
+  // A single configuration that was wrapped, and exists again, was rewritten by its owner.
   const back = before !== undefined && before.name !== config.file && files.some(({ name }) => name === before.name);
   if (before === undefined || back) return [{ do: "remove", file: config.file }];
   const write = { do: "write", file: before.name, text: before.text, like: config.file } as const;
   return before.name === config.file ? [write] : [{ ...write, back: true }, { do: "remove", file: config.file }];
 }
 
-/** True for a file that exists for us alone. */
+/** True for a file that exists for the plugin alone. */
 function isOurFile(file: ConfigFile): boolean {
   const read = readConfig(file);
   return !("problem" in read) && isOurs(read);
@@ -191,13 +194,13 @@ function findPrimary(files: readonly ConfigFile[], confName: string | undefined)
   return { primary: read, remarks: [...remarks, `the runtime takes ${choice.primary?.file}, not ${read.file}`] };
 }
 
-/** A list may have plugins in files of their own, behind those in it. */
+/** A list may have plugins in files of their own. The runtime calls them after the plugins in the list. */
 function furtherRemarks({ file, name, types, furtherTypes }: NetworkConfig): string[] {
   if (types.length === 0 || furtherTypes.length === 0) return [];
   return [`${file}: the plugins in the folder ${name} are called after ours: ${furtherTypes.join(", ")}`];
 }
 
-/** Names under which a configuration is looked for when there is none of the name given. */
+/** Alternative names of a missing configuration. */
 function otherEndings(name: string): string[] {
   const base = name.replace(/\.(conflist|conf|json)$/, "");
   return [".conflist", ".conf", ".json"].map((ending) => base + ending).filter((other) => other !== name);

@@ -1,12 +1,13 @@
 /**
- * The record that an installation keeps on the node, beside the configurations: where it put which part, and how it
- * ended. The next installer, of any version and options, takes over by it; a restart of the node does not lose it.
+ * The record of an installation on the node, beside the configurations: where each part was placed, and how the
+ * installation ended. The next installer, of any version and options, takes over by this record. A restart of the node
+ * does not lose the record.
  *
  * @module
  */
 import { isObject } from "../config/network.ts";
 
-/** Name of the record, in the folder of configurations. No runtime reads a name like this as a configuration. */
+/** Name of the record, in the folder of configurations. No runtime reads such a name as a configuration. */
 export const RECORD_FILE = ".mesh-cni-record";
 
 /** How the plugin is called. */
@@ -16,18 +17,18 @@ export type PluginPlacement = "chained" | "owned" | "standalone";
 export interface InstallRecord {
   readonly version: string;
   readonly placement: PluginPlacement;
-  /** Configuration with our entry, without folder; undefined until it is written. */
+  /** Configuration with the plugin's entry, without folder. Undefined until it is written. */
   readonly config: string | undefined;
-  /** Installer that wrote it, by its pod's name. */
+  /** Installer that wrote the record, by its pod's name. */
   readonly installer: string;
   /** Time of the last change, ISO 8601. */
   readonly at: string;
   /**
-   * `installed`: an installer looks after it. `handed over`: it ended, and left everything for the next one, which is
-   * expected.
+   * `installed`: an installer maintains the installation. `handed over`: the installer has ended and left everything
+   * for the next installer, which is expected.
    */
   readonly state: "installed" | "handed over";
-  /** Why it ended, when it did. */
+  /** Why the installer ended. */
   readonly reason?: string;
 }
 
@@ -36,7 +37,7 @@ export function recordText(record: InstallRecord): string {
   return JSON.stringify(record, null, 2) + "\n";
 }
 
-/** Reads a record; undefined for a text that is none: its content is then found on the disk. */
+/** Reads a record. Undefined for another text: the installer then looks at the disk. */
 export function readRecord(text: string): InstallRecord | undefined {
   let value: unknown;
   try {

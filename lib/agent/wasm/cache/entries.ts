@@ -1,6 +1,5 @@
 /**
- * The modules in the cache: by name and digest, with the digest that each address had last. Plain data; files are
- * elsewhere.
+ * The modules in the cache, by name and digest, and the last digest of each address. Plain data: files are elsewhere.
  *
  * @module
  */
@@ -22,16 +21,16 @@ export interface CacheQuery {
   readonly url: string;
   /** Digest, hex; empty: any. */
   readonly checksum: string;
-  /** The resource that wants the module, and its version. */
+  /** The resource with the module, and the resource's version. */
   readonly resource: string;
   readonly resourceVersion: string;
   readonly pullPolicy: PullPolicy;
 }
 
-/** The digest that an address had last. */
+/** The last digest of an address. */
 interface LastChecksum {
   readonly checksum: string;
-  /** Version at which each resource had it. */
+  /** The version of each resource with this digest. */
   readonly versions: Map<string, string>;
 }
 
@@ -45,18 +44,18 @@ export class CacheEntries {
     return this.#entries.size;
   }
 
-  /** Bytes of all of them. */
+  /** Size of all modules, bytes. */
   get bytes(): number {
     return [...this.#entries.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** The module that a query is answered with; undefined: it is to be fetched. */
+  /** The module for a query. Undefined: the module must be fetched. */
   find(query: CacheQuery, now: number): CacheEntry | undefined {
     const checksum = pinnedChecksum(query) ?? this.#lastChecksum(query);
     return checksum === undefined ? undefined : this.use(query, checksum, now);
   }
 
-  /** The module of a digest, from now on the one of the query's address. */
+  /** The module of a digest. From now on this module answers the query's address. */
   use(query: CacheQuery, checksum: string, now: number): CacheEntry | undefined {
     const entry = this.#entries.get(keyOf(moduleName(query.url), checksum));
     if (entry === undefined) return undefined;

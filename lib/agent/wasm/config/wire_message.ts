@@ -7,7 +7,7 @@ import { MessageWriter } from "../../../grpc/message_writer.ts";
 import type { ConfigField, ConfigMessage } from "./config_message.ts";
 import { changeFields, lastText, lastVarint, lengthDelimited, mergedField, setField } from "./wire_fields.ts";
 
-/** Reads as it is asked. @throws {WireError} then, where the bytes are no message */
+/** Reads fields on demand. */
 export class WireMessage implements ConfigMessage {
   constructor(readonly bytes: Uint8Array) {}
 

@@ -1,5 +1,5 @@
 /**
- * Bytes that come one chunk after the other, bounded and checked on their way.
+ * Bytes in chunks, bounded and checked as they arrive.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { concatBytes } from "../../../resource/block.ts";
 import { FetchFault } from "./fetch_fault.ts";
 
-/** Bytes on their way. */
+/** Bytes in chunks. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /** Passes bytes on. @throws {FetchFault} when there are more */
@@ -20,7 +20,10 @@ export async function* bounded(source: ByteStream, limit: number, of: string): A
   }
 }
 
-/** Passes bytes on. @throws {FetchFault} at their end when their SHA-256 (hex) is another one */
+/**
+ * Passes bytes on.
+ * @throws {FetchFault} At the end of the bytes, when their SHA-256 (hex) differs.
+ */
 export async function* digested(source: ByteStream, sha256: string, of: string): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   for await (const chunk of source) {
@@ -45,7 +48,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next bytes, which stay unread; fewer when there are no more. */
+  /** The next bytes, which stay unread. Fewer bytes at the end. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#held.length < count) {
       const { done, value } = await this.#source.next();
@@ -62,7 +65,7 @@ export class ByteReader {
     return read;
   }
 
-  /** The next bytes as they come, at most so many. */
+  /** The next bytes as they arrive, at most `count`. */
   async *some(count: number): AsyncGenerator<Uint8Array> {
     for (let left = count; left > 0;) {
       const chunk = this.#held.length > 0 ? this.#held : await this.peek(1) && this.#held;
@@ -74,12 +77,12 @@ export class ByteReader {
     }
   }
 
-  /** The bytes that are left. */
+  /** The remaining bytes. */
   rest(): AsyncGenerator<Uint8Array> {
     return this.some(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Gives up the bytes that are left. */
+  /** Gives up the remaining bytes. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

@@ -1,6 +1,6 @@
 /**
- * Downloads from servers whose addresses are checked when they are dialled, so that neither a redirect nor a name that
- * resolves otherwise leads elsewhere. (`fetch` can do neither.)
+ * Downloads from servers whose addresses are checked at each connection, so that neither a redirect nor a changed name
+ * leads elsewhere. (`fetch` can do neither.)
  *
  * Permissions: net (the servers).
  *
@@ -19,20 +19,20 @@ import type { ByteStream } from "./bounded_bytes.ts";
 import { FetchFault } from "./fetch_fault.ts";
 import { shownUrl } from "./shown_url.ts";
 
-// Addresses from which no module comes: a name in configuration, or a server that redirects, must not make an agent
-// ask what only this machine can reach.
+// Addresses from which no module comes. A name in the configuration, or a redirecting server, must not make an agent
+// ask a server that only this machine can reach.
 
 /** The origin of an address: the configuration itself, or a server's answer. */
 type NamedBy = "configuration" | "server";
 
-/** Why an address is not asked; undefined: it may be. */
+/** Why an address is not asked. Undefined: the address may be asked. */
 type AddressRule = (address: string, namedBy: NamedBy) => string | undefined;
 
-/** Addresses of clouds' metadata that are not link-local: of Alibaba Cloud, and of AWS over IPv6. */
+/** Metadata addresses of clouds that are not link-local: Alibaba Cloud's, and AWS's over IPv6. */
 const METADATA = new Set(["100.100.100.200", "fd00:ec2:0:0:0:0:0:254"]);
 
 /**
- * Link-local addresses and those of clouds' metadata are never asked; loopback addresses only where configuration
+ * Link-local addresses and metadata addresses are never asked. Loopback addresses are asked only if the configuration
  * names them.
  */
 export const refusedAddress: AddressRule = (address, namedBy) => {
@@ -41,7 +41,7 @@ export const refusedAddress: AddressRule = (address, namedBy) => {
   const range = ip.range();
   if (METADATA.has(ip.toNormalizedString())) return "the metadata of a cloud";
   if (range === "linkLocal" || range === "multicast" || range === "broadcast") return `a ${words(range)} address`;
-  // Most systems take the unspecified address for themselves.
+  // On most systems the unspecified address leads to the machine itself.
   const isOwn = range === "loopback" || range === "unspecified";
   return isOwn && namedBy === "server" ? `a ${range} address that a server named` : undefined;
 };
@@ -50,31 +50,31 @@ function words(range: string): string {
   return range === "linkLocal" ? "link-local" : range;
 }
 
-/** The IPv4 address that a translator (RFC 6052, `64:ff9b::/96`) would ask. */
+/** The IPv4 address behind a translator's address (RFC 6052, `64:ff9b::/96`). */
 function withoutTranslation(ip: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   return ip.range() === "rfc6052" ? ipaddr.fromByteArray(ip.toByteArray().slice(12)) : ip;
 }
 
 /** How is downloaded. */
 export interface DownloadRules {
-  /** Milliseconds for one request, its body included. */
+  /** Time for one request with its body, ms. */
   readonly timeout: number;
-  /** `host` or `host:port` whose certificates are not checked; `*`: all. */
+  /** `host` or `host:port` of servers whose certificates are not checked. `*`: all servers. */
   readonly insecure: ReadonlySet<string>;
   /** Authorities of servers, as PEM. @throws Error when there are none */
   readonly roots: () => Promise<string>;
-  /** Versions and cipher suites that TLS is limited to (`COMPLIANCE_POLICY`). Default: those of the runtime. */
+  /** Versions and cipher suites of TLS (`COMPLIANCE_POLICY`). Default: the runtime's. */
   readonly policy?: TlsPolicy;
   /** Default {@linkcode refusedAddress}. */
   readonly refused?: AddressRule;
-  /** Addresses of a name. Default: those of the system. */
+  /** Addresses of a name. Default: the system's resolver. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
 export interface DownloadRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A form that is posted. */
+  /** A posted form. */
   readonly form?: string;
   /** Default "configuration". */
   readonly namedBy?: NamedBy;
@@ -83,9 +83,9 @@ export interface DownloadRequest {
 /** An answer. */
 export interface Downloaded {
   readonly status: number;
-  /** A header; empty: none. Several of one name are joined by commas. */
+  /** A header. Empty: none. Several headers of one name are joined by commas. */
   header(name: string): string;
-  /** Is to be read to its end, or closed. */
+  /** The caller reads the body to its end, or closes the answer. */
   readonly body: ByteStream;
   close(): void;
 }
@@ -100,9 +100,8 @@ export function isInsecure({ insecure }: DownloadRules, url: URL): boolean {
 }
 
 /**
- * Asks, and follows redirects. Credentials go to the host that was asked and to no other.
- *
- * @throws {FetchFault} when there is no answer
+ * Sends a request, and follows redirects. Credentials go to the original host alone.
+ * @throws {FetchFault} When there is no answer.
  */
 export async function download(
   rules: DownloadRules,
@@ -193,7 +192,10 @@ async function ask(rules: DownloadRules, request: OneRequest, given: AbortSignal
   }
 }
 
-/** The first address of a host, when all that it has may be asked: a name that mixes them is up to something. */
+/**
+ * The first address of a host, if all addresses of the host may be asked. A name that mixes allowed and forbidden
+ * addresses is suspicious.
+ */
 async function addressOf(rules: DownloadRules, { url, namedBy }: OneRequest, signal: AbortSignal): Promise<string> {
   const { refused = refusedAddress, resolve = systemAddresses } = rules;
   const host = hostOf(url);
@@ -227,7 +229,7 @@ interface CheckedRequest {
 }
 
 async function trustOf(rules: DownloadRules, url: URL): Promise<CheckedTrust> {
-  // Where authorities are named, the runtime does not look for those of the machine, which takes a permission.
+  // With explicit authorities the runtime does not look for the machine's authorities, which would need a permission.
   return isInsecure(rules, url) ? { ca: [], rejectUnauthorized: false } : { ca: await rules.roots() };
 }
 
@@ -266,7 +268,7 @@ function portOf({ port, protocol }: URL): number {
   return port === "" ? protocol === "https:" ? 443 : 80 : Number(port);
 }
 
-/** The body, which ends with an error when time is over, or when less comes than was announced. */
+/** The body. The body ends with an error when the time is over, or when it is shorter than announced. */
 async function* bodyOf(
   answer: IncomingMessage,
   signal: AbortSignal,

@@ -4,10 +4,10 @@
  * @module
  */
 
-/** How a fetch failed, as the metric `wasm_remote_fetch_count` names it. */
+/** How a fetch failed, as in the metric `wasm_remote_fetch_count`. */
 export type FetchFailure = "download_failure" | "manifest_failure" | "checksum_mismatched" | "fetch_failure";
 
-/** A fetch that failed. */
+/** A failed fetch. */
 export class FetchFault extends Error {
   override readonly name = "FetchFault";
   /** @param isPassing another attempt soon may do */

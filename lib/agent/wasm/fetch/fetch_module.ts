@@ -1,5 +1,5 @@
 /**
- * Fetches a module by its address: over HTTP, or out of an image in a registry.
+ * Fetches a module by its address: over HTTP, or from an image in a registry.
  *
  * Permissions: net (the servers).
  *
@@ -22,11 +22,11 @@ export interface ModuleRequest {
   readonly pullSecret: string | undefined;
 }
 
-/** A module that is there for the taking. */
+/** A module that is ready to be read. */
 export interface FetchedModule {
-  /** Digests (hex) by which an image is known, its own first; empty: the module's own digest is what counts. */
+  /** Digests (hex) of an image, the image's own digest first. Empty: only the module's own digest counts. */
   readonly digests: readonly string[];
-  /** The module, unpacked. It is read once, and may throw {@linkcode FetchFault}. */
+  /** The module, unpacked. The content is read once, and may throw {@linkcode FetchFault}. */
   content(): ByteStream;
 }
 
@@ -69,7 +69,7 @@ async function fetchImage(
   try {
     return await findModule(repository, name, url);
   } catch (error) {
-    // Until the module itself is asked for, it is the manifest that cannot be had.
+    // Until the module itself is requested, the missing part is the manifest.
     if (!(error instanceof FetchFault) || error.failure === "checksum_mismatched") throw error;
     throw new FetchFault(error.message, "manifest_failure", error.isPassing);
   }

@@ -11,13 +11,13 @@ export interface ImageName {
   readonly repository: string;
   /** `latest` when the name says none. */
   readonly tag: string;
-  /** SHA-256 of the manifest, hex; undefined: the tag says which one it is. */
+  /** SHA-256 of the manifest, hex. Undefined: the tag decides. */
   readonly digest: string | undefined;
 }
 
 /** Begin of the addresses of images. */
 export const OCI = "oci://";
-/** The registry that `docker.io` stands for. */
+/** The registry behind `docker.io`. */
 export const DOCKER_HUB = "registry-1.docker.io";
 
 const DIGEST = /@sha256:([0-9a-f]{64})$/i;
@@ -26,7 +26,7 @@ const PATH = /^[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?$/;
 /** A longer name is no name of an image: registries take 255 characters of a repository. */
 const MAX_NAME = 1024;
 
-/** Path, tag and digest of a name behind its registry; undefined: they are not there. */
+/** Path, tag and digest of a name, after the registry. Undefined: the name has no path. */
 function partsOf(name: string): { readonly path: string; readonly tag?: string; readonly digest?: string } | undefined {
   if (name.length > MAX_NAME) return undefined;
   const digest = DIGEST.exec(name)?.[1];
@@ -39,14 +39,13 @@ function partsOf(name: string): { readonly path: string; readonly tag?: string; 
 
 /**
  * Reads a name.
- *
- * @throws {FetchFault} when it is none
+ * @throws {FetchFault} For another text.
  */
 export function parseImageName(url: string): ImageName {
   const rest = url.startsWith(OCI) ? url.slice(OCI.length) : "";
   const slash = rest.indexOf("/");
   const first = slash < 0 ? "" : rest.slice(0, slash);
-  // As Docker reads them: a part without a dot and a port is no host.
+  // The rule of Docker: a first part without a dot and without a port is not a host.
   const isHost = /[.:]/.test(first) || first === "localhost";
   const { path = "", tag = "latest", digest } = partsOf(isHost ? rest.slice(slash + 1) : rest) ?? {};
   if (path === "" || (isHost && !URL.canParse(`https://${first}`))) {

@@ -1,5 +1,5 @@
 /**
- * Manifests of images that carry a Wasm module, and the layer that it is in.
+ * Manifests of images with a Wasm module, and the layer of the module.
  *
  * Formats: OCI image specification 1.1; Docker image manifest version 2, schema 2. A module is an own layer (artifact)
  * or the file `plugin.wasm` in the last layer (annotated `module.wasm.image/variant=compat`).
@@ -15,7 +15,7 @@ const INDEX_TYPES = [
   "application/vnd.docker.distribution.manifest.list.v2+json",
 ];
 
-/** Types of manifests that are understood. */
+/** Supported types of manifests. */
 export const MANIFEST_TYPES: readonly string[] = [
   "application/vnd.oci.image.manifest.v1+json",
   "application/vnd.docker.distribution.manifest.v2+json",
@@ -42,16 +42,15 @@ const schema = z.object({
 
 /** Content of a manifest. */
 export type ImageManifest =
-  /** Manifests by platform; digests in hex, the best one first. */
+  /** Manifests by platform: digests in hex, the best manifest first. */
   | { readonly type: "index"; readonly manifests: readonly string[] }
-  /** Digest of the layer with the module, and whether the layer is the module or an archive that has it. */
+  /** Digest of the module's layer, and whether the layer is the module or an archive with the module. */
   | { readonly type: "image"; readonly layer: string; readonly isArchive: boolean };
 
 /**
  * Reads a manifest.
- *
- * @param of names it in errors
- * @throws {FetchFault} when it is none, or has no module
+ * @param of The manifest's name in errors.
+ * @throws {FetchFault} When the text is not a manifest, or has no module.
  */
 export function readManifest(text: string, contentType: string, of: string): ImageManifest {
   let data: unknown;
@@ -74,7 +73,7 @@ export function readManifest(text: string, contentType: string, of: string): Ima
   return { type: "image", layer: hex(layer.digest), isArchive: module === undefined };
 }
 
-/** A module for any platform first, then one for the most common platform. */
+/** A module for any platform first, then a module for the most common platform. */
 function inOrder(manifests: readonly z.infer<typeof listed>[], of: string): string[] {
   const rank = ({ platform }: z.infer<typeof listed>) =>
     platform?.architecture === "wasm" ? 0 : platform === undefined ? 1 : platform.architecture === "amd64" ? 2 : 3;

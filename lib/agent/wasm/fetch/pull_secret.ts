@@ -1,5 +1,5 @@
 /**
- * Credentials for registries, as Docker's configuration has them (`config.json`, `kubernetes.io/dockerconfigjson`).
+ * Credentials for registries, in the form of Docker's configuration (`config.json`, `kubernetes.io/dockerconfigjson`).
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { FetchFault } from "./fetch_fault.ts";
 import { DOCKER_HUB } from "./image_name.ts";
 import { before, withoutEnd } from "../../../kernel/text/edges.ts";
 
-/** How a caller proves to a registry who it is. */
+/** How a caller proves its identity to a registry. */
 export type RegistryCredentials =
   | { readonly type: "none" }
   | { readonly type: "password"; readonly username: string; readonly password: string }
@@ -35,9 +35,8 @@ const HUB_KEYS = ["index.docker.io", "docker.io", DOCKER_HUB];
 
 /**
  * The credentials for a registry.
- *
- * @param json the configuration; it is not shown in errors, for it is secret
- * @throws {FetchFault} when it is none
+ * @param json The configuration. Errors do not show this secret.
+ * @throws {FetchFault} For another text.
  */
 export function credentialsFor(registry: string, json: string): RegistryCredentials {
   const { auths = {} } = readConfiguration(json);

@@ -1,8 +1,8 @@
 /**
- * A registry of images, asked for manifests and layers of one repository.
+ * One repository of an image registry: manifests and layers.
  *
- * Protocol: OCI distribution specification 1.1; tokens: the Docker registry's token authentication (RFC 6750 challenges,
- * RFC 7617 for passwords).
+ * Protocol: OCI distribution specification 1.1; tokens: the Docker registry's token authentication (RFC 6750
+ * challenges, RFC 7617 for passwords).
  *
  * Permissions: net (the registry, and the server of its tokens).
  *
@@ -18,11 +18,11 @@ import { MANIFEST_TYPES } from "./manifest.ts";
 import type { RegistryCredentials } from "./pull_secret.ts";
 import { before } from "../../../kernel/text/edges.ts";
 
-/** Longest manifest, as registries take them. */
+/** Longest manifest: the limit of registries. */
 const MAX_MANIFEST = 4 * 1024 * 1024;
 const MAX_TOKEN = 256 * 1024;
 
-/** A manifest as it was sent. */
+/** A manifest with its original bytes. */
 export interface FetchedManifest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** SHA-256, hex. */
@@ -59,7 +59,10 @@ export class Repository {
     return { bytes, digest, mediaType: before(answer.header("content-type"), ";") };
   }
 
-  /** A layer, checked while it comes. @throws {FetchFault} */
+  /**
+   * A layer, checked as it arrives.
+   * @throws {FetchFault}
+   */
   async layer(digest: string): Promise<ByteStream> {
     const path = `blobs/sha256:${digest}`;
     const answer = await this.#get(path, {}, "download_failure");
@@ -89,7 +92,7 @@ export class Repository {
     try {
       return await request();
     } catch (error) {
-      // A registry that may be asked without a certificate may have none at all.
+      // A registry that may be asked without a valid certificate may have no certificate at all.
       this.#scheme = "http";
       try {
         return await request();
@@ -104,7 +107,7 @@ export class Repository {
     return download(this.#rules, request, this.#signal);
   }
 
-  /** The header `authorization` that a registry's challenge asks for. */
+  /** The header `authorization` for a registry's challenge. */
   async #authorize(challenge: string): Promise<string> {
     const credentials = this.#credentials;
     const bearer = /(?:^|,)\s*Bearer\s/i.exec(challenge);
@@ -180,7 +183,7 @@ function refusal(url: string, status: number, failure: FetchFailure): FetchFault
   return new FetchFault(`${url}: status ${status}, expected 200`, failure, isPassing(status));
 }
 
-/** Whether a server with this status may answer otherwise soon. */
+/** Whether a server with this status may answer differently soon. */
 export function isPassing(status: number): boolean {
   return status === 429 || (status >= 500 && status !== 501 && status !== 505 && status !== 511);
 }

@@ -1,10 +1,10 @@
 /**
- * Addresses as logs and reasons show them.
+ * Addresses in logs and reasons.
  *
  * @module
  */
 
-/** An address without the user and the password that it may have. */
+/** An address without user and password. */
 export function shownUrl(url: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1");
 }

@@ -1,5 +1,5 @@
 /**
- * Takes a module out of its packing: gzip, tar, one in the other. It never holds more than a few chunks.
+ * Unpacks a module: gzip, tar, or one in the other. Holds a few chunks at a time.
  *
  * Formats: RFC 1952; POSIX.1-1988 (ustar) for tar.
  *
@@ -11,19 +11,18 @@ import { bounded, ByteReader, type ByteStream } from "./bounded_bytes.ts";
 import { FetchFault } from "./fetch_fault.ts";
 import { before, withoutEnd } from "../../../kernel/text/edges.ts";
 
-/** Most bytes of a module, and of its packing, compressed or not. */
+/** Largest module, and largest package, compressed or not, bytes. */
 export const MAX_MODULE_BYTES = 256 * 1024 * 1024;
 /** A packing in a packing in a packing. */
 const MAX_PACKINGS = 4;
 const BLOCK = 512;
 
-/** Chooses the file of an archive that is the module; absent: the first one. */
+/** Chooses the module's file in an archive. Absent: the first file. */
 export type FileChoice = (path: string) => boolean;
 
 /**
- * The module in a stream; its source is read to its end.
- *
- * @throws {FetchFault} when there is none, or too much
+ * The module in a stream. The source is read to its end.
+ * @throws {FetchFault} When there is no module, or too much data.
  */
 export async function* unpacked(source: ByteStream, of: string, isModule?: FileChoice): AsyncGenerator<Uint8Array> {
   yield* open(bounded(source, MAX_MODULE_BYTES, of), of, isModule, 0);
@@ -61,7 +60,7 @@ function isWasm(head: Uint8Array): boolean {
 async function* gunzipped(source: ByteStream, of: string): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip();
   let failed: Error | undefined;
-  // The error comes out of the stream as well; this keeps it as it was.
+  // The error also comes out of the stream. Here the original error is kept.
   pipeline(Readable.from(source, { objectMode: true }), gunzip, (error) => failed = error ?? undefined);
   try {
     for await (const chunk of gunzip) yield chunk as Uint8Array;
@@ -71,7 +70,7 @@ async function* gunzipped(source: ByteStream, of: string): AsyncGenerator<Uint8A
   }
 }
 
-/** The content of one file; the bytes after it are read and dropped. */
+/** The content of one file. The bytes after the file are read and dropped. */
 async function* tarFile(reader: ByteReader, of: string, isModule?: FileChoice): AsyncGenerator<Uint8Array> {
   let found = false;
   for (let head = await reader.read(BLOCK); head.length === BLOCK && head[0] !== 0; head = await reader.read(BLOCK)) {
