@@ -1,34 +1,33 @@
 /**
- * Programs, or parts of them, as a few files of JavaScript without types: the runtime then has less to find, check, read
- * and keep in memory.
+ * Programs, or parts of programs, as a few files of JavaScript without types. The runtime then has less to find, check,
+ * read and keep in memory.
  *
  * Permissions: read (the tree); to make one, write (dist) and run (deno).
  *
  * @module
  */
 
-/** The sources of a bundle and its folder; paths in the tree. */
+/** The sources of a bundle and its folder, as paths in the tree. */
 export interface BundleSpec {
   /** Folder for the generated files. */
   readonly folder: string;
   readonly entry: string;
-  /** Modules that it loads by a name made at run time: each becomes a file beside the entry. */
+  /** Modules that are loaded by a name made at run time. Each module becomes a file beside the entry. */
   readonly late?: readonly string[];
   /**
-   * Whether the code is written as short as it can be; names of functions and classes stay, so that stacks and profiles can
-   * be read, lines do not. Default: no.
+   * Whether the code is minified. Names of functions and classes stay, so that stacks and profiles remain readable.
+   * Lines do not stay. Default: no.
    */
   readonly short?: boolean;
-  /** Files that count as sources beside the modules. */
+  /** Other files that count as sources. */
   readonly beside?: readonly string[];
 }
 
-/** Its sources: a number for each file of the tree. */
+/** The sources: a number for each file of the tree. */
 type Sources = Readonly<Record<string, number>>;
 
 /**
- * Path of the entry, when it is there and of the sources as they are.
- *
+ * Path of the entry. Undefined: the bundle does not exist, or its sources have changed since.
  * @param root Folder of the tree, with a slash at its end.
  */
 export function currentBundle(root: string, { folder, entry }: BundleSpec): string | undefined {
@@ -44,9 +43,8 @@ export function currentBundle(root: string, { folder, entry }: BundleSpec): stri
 }
 
 /**
- * Makes the files by `deno bundle`, which fetches its bundler from npm when it is not there yet.
- *
- * @throws {Error} when they cannot be made, for instance because the bundler is not there and cannot be fetched.
+ * Makes the files by `deno bundle`. The first run fetches the bundler from npm.
+ * @throws {Error} When the files cannot be made, for example because the bundler cannot be fetched.
  */
 export async function makeBundle(root: string, spec: BundleSpec): Promise<void> {
   const { folder, entry, late = [] } = spec;
@@ -65,22 +63,22 @@ async function bundle(root: string, { folder, short = false, beside = [] }: Bund
   );
   const modules = graphs.flatMap((graph) => graph.modules);
   const paths: string[] = modules.flatMap(({ local }: { local?: string }) => local?.startsWith(root) ? [local] : []);
-  // A change of a package's version is one of these.
+  // `deno.lock` changes with the version of a package.
   const own = [...new Set([...paths.map((path) => path.slice(root.length)), "deno.lock", ...beside])]
     .filter((path) => !path.startsWith(`${folder}.`)).sort();
   const numbers = Object.fromEntries(own.map((path) => [path, numberOf(`${root}${path}`)]));
   await Deno.remove(`${root}${folder}`, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-  // Modules that are imported later stay in files of their own: hardly a start needs them.
+  // Modules that are imported later stay in files of their own: few starts need them.
   const form = short ? ["--minify", "--keep-names"] : [];
   await deno(root, ["bundle", "--quiet", "--code-splitting", ...form, "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }
 
 /**
- * Modules of one folder that stand for modules of several. The bundler lays files out as their entries lie, and puts what
- * entries share into files at the top: in one folder all of them are beside each other.
+ * Modules of one folder that stand for modules of several folders. The bundler places files like their entries, and
+ * shared parts at the top: with stubs in one folder all files are beside each other.
  */
 async function writeStubs(root: string, folder: string, modules: readonly string[]): Promise<string[]> {
   await Deno.mkdir(`${root}${folder}`, { recursive: true });

@@ -1,5 +1,5 @@
 /**
- * The command tree of `install-cni`. The modules of a command are imported when it runs, so that `version` and
+ * The command tree of `install-cni`. The modules of a command are imported when the command runs, so that `version` and
  * `completion` stay quick.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Flags of `install-cni`. Most pair with a variable of the same name; the flag wins when it is given.
+ * Flags of `install-cni`. Most flags pair with a variable of the same name. A given flag takes precedence.
  *
  * @module
  */
@@ -177,7 +177,7 @@ export const installRows = { ...plugin, ...orchestrator };
 /** Flags of the root command alone. */
 export const installFlags = { ...installRows, ...repairRows };
 
-/** Flags of the commands that look at one node: `doctor`, `uninstall`. */
+/** Flags of the commands for one node: `doctor`, `uninstall`. */
 export const nodeFlags = {
   "cni-agent-run-dir": plugin["cni-agent-run-dir"],
   "mounted-cni-net-dir": plugin["mounted-cni-net-dir"],
@@ -203,5 +203,5 @@ export const installGlobals = {
   ...vklogFlag,
 };
 
-/** Values of all of them. */
+/** Values of all flags. */
 export type InstallFlagValues = FlagValues<typeof installFlags> & FlagValues<typeof installGlobals>;

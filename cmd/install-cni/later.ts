@@ -1,6 +1,6 @@
 /**
- * Modules named where Deno does not look: an import that it can see is read and parsed, with all that it imports, before
- * the program runs, for any of its commands. (`scripts/compile.ts` names them to `deno compile`.)
+ * Modules with names that Deno does not see. Deno reads and parses a visible import, with everything that it imports,
+ * before the program runs, for every command. (`scripts/compile.ts` names these modules to `deno compile`.)
  *
  * Permissions: read (the modules).
  *
@@ -14,7 +14,7 @@ interface Later {
   "start.ts": typeof import("./start.ts");
 }
 
-/** Imports one of them. */
+/** Imports a module. */
 export async function laterModule<K extends keyof Later>(name: K): Promise<Later[K]> {
   return await import(new URL(name, import.meta.url).href);
 }

@@ -1,6 +1,6 @@
 /**
- * Entry of the program `install-cni`, and of the network plugin that it puts on a node: a container runtime calls the
- * same executable, with the variable CNI_COMMAND.
+ * Entry of the program `install-cni`, and of the network plugin on a node: a container runtime calls the same
+ * executable, with the variable CNI_COMMAND.
  *
  * Permissions: the permission set `install-cni` of deno.json.
  *

@@ -22,7 +22,7 @@ import { QuickPods } from "../../lib/cni/pods/lookup.ts";
 import type { DoctorFlagValues, NodeFlagValues } from "./flags.ts";
 import { commaList } from "../../lib/kernel/text/comma_list.ts";
 
-/** Says how the node is; resolves with 0 when it is healthy, else 1. */
+/** Examines the node. Resolves with 0 for a healthy node, otherwise with 1. */
 export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
   if (flags["probe-here"]) {
     const lines = await probeHere(sample());
@@ -52,15 +52,14 @@ export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>
 }
 
 /**
- * Removes the plugin from the node and restores the files that it changed; resolves with 0.
- *
- * @throws {UsageError} when a file cannot be changed, or an installer is at work and does not end.
+ * Removes the plugin from the node and restores the changed files. Resolves with 0.
+ * @throws {UsageError} When a file cannot be changed, or a running installer does not end.
  */
 export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
   const folders = foldersOf(flags, given);
   const skipExecutables = commaList(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
   const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
-  // Without a run folder no installer is at work, and none is made for a lock that no other process takes.
+  // Without a run folder no installer is running, and no folder is created for a lock that no other process takes.
   const alone = () => systemFileCalls.stat(folders.run) === undefined;
   let changed: string[];
   try {
@@ -74,7 +73,10 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   return 0;
 }
 
-/** The command line that runs this program again: itself when compiled, else the runtime with the same permissions. */
+/**
+ * The command line that runs this program again: the executable when compiled, otherwise the runtime with the same
+ * permissions.
+ */
 function ownCommandLine(): string[] {
   if (Deno.build.standalone) return [Deno.execPath()];
   const root = new URL("../../", import.meta.url).pathname;

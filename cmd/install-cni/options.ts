@@ -1,5 +1,5 @@
 /**
- * Flags and variables of `install-cni` to one set of options: a flag that is given wins over its variable.
+ * Flags and variables of `install-cni` as one set of options. A given flag takes precedence over its variable.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { type FlagOptions, readOptions } from "../../lib/cli/option.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { type InstallFlagValues, installRows, repairRows } from "./flags.ts";
 
-/** Options of the repair of broken pods: the pods that it looks for, and its actions. */
+/** Options of the repair of broken pods: which pods, and which actions. */
 export interface RepairOptions extends FlagOptions<typeof repairRows> {
   readonly repairPods: boolean;
 }

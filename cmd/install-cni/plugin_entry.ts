@@ -1,5 +1,5 @@
 /**
- * Entry of the network plugin alone, from which one file is made: see `bundle.ts`.
+ * Entry of the network plugin alone, for the bundle (see `bundle.ts`).
  *
  * Permissions: those of `lib/cni/plugin/main.ts`.
  *
@@ -10,7 +10,8 @@ import { pluginMain } from "../../lib/cni/plugin/main.ts";
 /** Longest time between the answer's end and the process's, ms. */
 const LINGER_MS = 20;
 
-// The runtime keeps compiled code for the next call only of a module that came to its end: no exit within.
+// The runtime keeps compiled code for the next call only if the module comes to its end. So the module does not call
+// exit.
 Deno.exitCode = await pluginMain();
 // Nothing is left to wait for. Should anything be, the container runtime shall not wait with us.
 Deno.unrefTimer(setTimeout(() => Deno.exit(), LINGER_MS));

@@ -31,7 +31,7 @@ import { type InstallOptions, installOptions } from "./options.ts";
 /** Time for an ordered stop, ms. */
 const STOP_TIME = 10_000;
 
-/** Time after that in which the process ends even if a part of it hangs, ms. */
+/** Time after which the process ends even if a part hangs, ms. */
 const LAST_TIME = 500;
 
 /** Runs the installer until it is stopped; resolves with the exit code. */
@@ -89,7 +89,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   }
 }
 
-/** Variables and flags, read and checked together, or everything that is wrong with them, one line each. */
+/** Variables and flags, read and checked together, or all mistakes, one line each. */
 export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<string>) {
   const refusals = new Refusals();
   const settings = refusals.attempt(() => readProgramSettings("install-cni"));
@@ -101,7 +101,7 @@ export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<st
   return settings && options && desired && log && !isRefused ? { settings, options, desired, log } : { refusals };
 }
 
-/** The flag or variable that sets each option. */
+/** The flag or variable of each option. */
 const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   runDir: "flag --cni-agent-run-dir",
   healthPort: "variable MESH_CNI_HEALTH_PORT",
@@ -109,7 +109,7 @@ const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   introspection: "flag --ctrlz_port",
 };
 
-/** Starts the service; faults that the user can correct are reported by name, without a stack. */
+/** Starts the service. Faults that the user can correct are reported by name, without a stack. */
 async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   try {
     return await startNodeAgent(options, kernel);
@@ -121,9 +121,8 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
 }
 
 /**
- * The installer's options, for the node.
- *
- * @throws {UsageError} when the options ask for something that cannot be done here.
+ * The installer's options for the node.
+ * @throws {UsageError} When the options ask for something that is not possible here.
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   const problems: string[] = [];
@@ -163,7 +162,9 @@ export function desiredStateOptions(options: InstallOptions, settings: SettingsO
   };
 }
 
-/** This program: itself when it is compiled, else a script that runs it, or the plugin of it, by the runtime. */
+/**
+ * This program: the executable when compiled, otherwise a script that runs the program, or its plugin, by the runtime.
+ */
 function ownExecutable(): Executable {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { copyOf: path };
@@ -171,7 +172,7 @@ function ownExecutable(): Executable {
   return { script: launcherScript(path, root, currentBundle(root, PLUGIN_BUNDLE)) };
 }
 
-/** The pod's own namespace, which every pod finds beside its token; empty outside of one. */
+/** The pod's own namespace, from the file beside the token. Empty outside of a pod. */
 function ownNamespace(settings: SettingsOf<"install-cni">): string {
   try {
     return readRegularTextSync(`${settings.MESH_CNI_SERVICE_ACCOUNT_DIR}/namespace`).trim();
@@ -186,6 +187,6 @@ function refuseBadTemplate(desired: DesiredStateOptions): void {
     currentDesiredState(desired);
   } catch (error) {
     if (error instanceof TemplateError) throw new UsageError(error.message);
-    // Credentials may come later; the installer waits for them, and says so.
+    // Credentials may come later. The installer waits for them, and says so.
   }
 }

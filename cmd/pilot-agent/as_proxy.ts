@@ -1,9 +1,9 @@
 /**
- * Where the check of `mesh-iptables` runs: as the proxy's user, and in the network namespace whose rules are checked.
+ * Where the check of `mesh-iptables` runs: as the proxy's user, and in the network namespace of the checked rules.
  *
- * A process can change its user, so the check needs no other program for that: a runtime below a folder that the proxy's
- * user may not enter (root's home, as `npx` puts it) could not be started anew as that user. A process cannot change its
- * network namespace here, so for another one the program is started in it.
+ * A process can change its user, so the check needs no other program for that: a runtime below a folder that the
+ * proxy's user may not enter (root's home, as `npx` puts it) could not be started anew as that user. A process cannot
+ * change its network namespace here, so for another one the program is started in it.
  *
  * Permissions: sys (setuid, setgid), run (nsenter), env.
  *
@@ -15,21 +15,20 @@ import type { RedirectionConfig } from "../../lib/iptables/model/config.ts";
 import { namespacePath } from "../../lib/iptables/run.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 
-/** Exit code when the check fails: that by which the node's repair knows a pod that started without rules. */
+/** Exit code of a failed check. The node's repair recognizes a pod without rules by this code. */
 export const VALIDATION_FAILED = 126;
 
 /**
- * Makes this process one of the proxy's user and group, for the rest of its life: modules that it loads later must not
- * need more.
- *
- * @throws {UsageError} when it has no right to do so.
+ * Gives this process the proxy's user and group for the rest of its life. Modules that are loaded later must not need
+ * more rights.
+ * @throws {UsageError} When the process does not have the right to do so.
  */
 export function becomeProxy(config: RedirectionConfig, log: Logger): void {
   const uid = config.proxyUids[0] ?? 0;
   const gid = config.proxyGids[0] ?? uid;
   log.info(`the check runs as the proxy's user ${uid}, group ${gid}`);
   try {
-    // The group first: afterwards there is no right to change it.
+    // The group first: after the change of the user the process has no right to change the group.
     process.setgid?.(gid);
     process.setuid?.(uid);
   } catch (error) {
@@ -40,21 +39,20 @@ export function becomeProxy(config: RedirectionConfig, log: Logger): void {
   }
 }
 
-/** Words that start this program again with the same command line. */
+/** Command line that starts this program again. */
 function selfWords(): string[] {
-  // The launcher of a bundle knows them.
+  // The launcher of a bundle knows the flags.
   if (Deno.mainModule.endsWith(".js")) return [new URL("pilot-agent", Deno.mainModule).pathname, ...Deno.args];
   const self = [Deno.execPath()];
-  // A program does not get the runtime's own arguments: without compilation the permission set is that of the task.
+  // A program does not see the runtime's own arguments: without compilation the permission set is the task's.
   if (!Deno.build.standalone) self.push("run", "--quiet", "--no-prompt", "-P=pilot-agent", Deno.mainModule);
   return [...self, ...Deno.args];
 }
 
 /**
- * Runs the check in another network namespace, by this program. Its log lines go where ours go.
- *
- * @returns Its exit code: 0 or {@link VALIDATION_FAILED}.
- * @throws {UsageError} when it cannot be run, which says nothing of the rules.
+ * Runs the check in another network namespace, by a process of this program. Its log lines go to the same place.
+ * @returns The exit code of the process: 0 or {@link VALIDATION_FAILED}.
+ * @throws {UsageError} When the process cannot be run. This says nothing about the rules.
  */
 export async function checkInNamespace(networkNamespace: string): Promise<number> {
   const args = [`--net=${namespacePath(networkNamespace)}`, "--", ...selfWords()];

@@ -1,5 +1,5 @@
 /**
- * The command tree of `pilot-agent`. The modules of a command are imported when it runs, so that `version` and
+ * The command tree of `pilot-agent`. The modules of a command are imported when the command runs, so that `version` and
  * `completion` stay quick.
  *
  * @module
@@ -52,7 +52,7 @@ const iptables: Command = {
   }),
 };
 
-/** Ports of a workload that may be asked: admin, readiness, agent, token and debug. */
+/** Ports of a workload for `request`: admin, readiness, agent, token and debug. */
 const REQUEST_PORTS = [15000, 15004, 15020, 15021];
 
 const requestFlags = {

@@ -1,11 +1,12 @@
 /**
- * Flags of `pilot-agent mesh-iptables`. Each pairs with a variable: its name in capitals, dashes as underscores.
+ * Flags of `pilot-agent mesh-iptables`. Each flag pairs with a variable: the flag's name in capitals, dashes as
+ * underscores.
  *
  * @module
  */
 import { boolFlag, durationFlag, type FlagExtras, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";
 
-/** Extras of a flag that is paired with its variable; `more` variables win over it. */
+/** Extras of a flag with a paired variable. `more` variables take precedence over the paired variable. */
 function paired(name: string, extras: FlagExtras = {}, ...more: string[]): FlagExtras {
   return { ...extras, env: [name.toUpperCase().replaceAll("-", "_"), ...more] };
 }
@@ -123,5 +124,5 @@ const working = {
 /** Flags of the command itself. */
 export const iptablesFlags = { ...ports, ...inbound, ...outbound, ...working };
 
-/** Their values. */
+/** Values of these flags. */
 export type IptablesFlagValues = FlagValues<typeof iptablesFlags>;

@@ -38,7 +38,7 @@ type Settings = SettingsOf<"pilot-agent">;
 /** The inputs of a run of the command. */
 export interface IptablesInvocation {
   readonly flags: IptablesFlagValues;
-  /** Flags that were given. */
+  /** The given flags. */
   readonly given: ReadonlySet<string>;
   readonly settings: Settings;
   readonly log: Logger;
@@ -46,7 +46,7 @@ export interface IptablesInvocation {
   readonly out: (text: string) => void;
 }
 
-/** Settings, log options and checked inputs, or everything that is wrong with them, one line each. */
+/** Settings, log options and checked inputs, or all mistakes, one line each. */
 export function readIptablesStart(flags: IptablesFlagValues & LogFlagValues, given: ReadonlySet<string>) {
   const refusals = new Refusals();
   const logs = refusals.attempt(() => logOptions("pilot-agent", flags));
@@ -75,9 +75,8 @@ export async function runIptables(
 
 /**
  * Runs the command.
- *
  * @returns The exit code: 0, or {@link VALIDATION_FAILED}.
- * @throws {UsageError} for inputs at fault and rules that cannot be set up: exit code 1.
+ * @throws {UsageError} For wrong inputs and for rules that cannot be set up: exit code 1.
  */
 export async function meshIptables(invocation: IptablesInvocation): Promise<number> {
   const { flags, settings, log, out } = invocation;
@@ -99,21 +98,21 @@ function checks(flags: IptablesFlagValues): boolean {
   return flags["run-validation"] && !flags["cleanup-only"];
 }
 
-/** A flag as messages name it. */
+/** A flag in the words of messages. */
 function inputOf(flags: IptablesFlagValues, name: keyof IptablesFlagValues): Input {
   const variable = iptablesFlags[name].env?.[0];
   const also = variable === undefined ? "" : ` (variable ${variable})`;
   return { name: `flag --${name}${also}`, value: String(flags[name]) };
 }
 
-/** The inputs, by the names under which they are given. */
+/** The inputs, by the names of flags and variables. */
 export function redirectionInputs(
   flags: IptablesFlagValues,
   given: ReadonlySet<string>,
   settings: Settings,
 ): RedirectionInputs {
   const flag = (name: keyof IptablesFlagValues) => inputOf(flags, name);
-  // Variables of this name are shared with the injector's; the flag and its own variable win.
+  // The injector shares variables of this name. The flag and the flag's own variable take precedence.
   const orSetting = (name: keyof IptablesFlagValues, variable: string, value: string): Input =>
     given.has(name) || value === "" ? flag(name) : { name: variable, value };
   return {
@@ -207,7 +206,7 @@ function writeDryRun(path: string, text: string): void {
   }
 }
 
-/** Enters the namespace once, so that a wrong one is reported as such. */
+/** Enters the namespace once, so that a wrong namespace is reported as such. */
 async function checkNamespace(input: Input): Promise<void> {
   const { code, stderr } = await systemRun({ networkNamespace: input.value })("ip", ["-V"]);
   if (code === 0) return;
@@ -220,7 +219,8 @@ async function checkNamespace(input: Input): Promise<void> {
 
 async function apply(config: RedirectionConfig, flags: IptablesFlagValues, log: Logger): Promise<void> {
   const networkNamespace = flags["network-namespace"] || undefined;
-  // Beside a node's other programs, the machine's lock would be waited for in vain: rules of a pod are its own.
+  // Other programs of the node may hold the machine's lock for long. The rules of a pod are the pod's own, so another
+  // lock is enough.
   const lockFile = flags["cni-mode"] ? namespacePath(networkNamespace ?? "/proc/self/ns/net") : undefined;
   const task = {
     config,

@@ -19,10 +19,13 @@ import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { readAgent } from "./read_agent.ts";
 import type { ProxyStart } from "./read_proxy.ts";
 
-/** Time after which an agent has its certificate and its proxy has its configuration, ms: what a start needed is given back. */
+/**
+ * Time after which an agent has its certificate and the proxy its configuration, ms. Memory of the start is then given
+ * back.
+ */
 const SETTLED = 10_000;
 
-/** Runs an agent; resolves with its exit code. */
+/** Runs an agent. Resolves with its exit code. */
 export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): Promise<number> {
   const { input, warnings } = await readAgent(start);
   const kernel = startKernel("pilot-agent", start.log, { metricPrefix: metricPrefix(input.settings) });
@@ -66,7 +69,7 @@ async function startOrSayWhy(input: AgentInput, { clock, log, metrics }: Kernel)
   }
 }
 
-/** SIGTERM and SIGINT drain; a second one ends at once. Returns how to let go. */
+/** SIGTERM and SIGINT drain. A second signal ends the agent at once. Returns a function that removes the handlers. */
 function endOnSignals(agent: RunningAgent, log: Logger): () => void {
   let draining = false;
   const stop = () => {

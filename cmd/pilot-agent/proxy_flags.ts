@@ -65,5 +65,5 @@ export const proxyRows = {
 /** Flags of the command itself. */
 export const proxyFlags = { ...proxyRows, ...levelFlags };
 
-/** Their values. */
+/** Values of these flags. */
 export type ProxyFlagValues = FlagValues<typeof proxyFlags>;

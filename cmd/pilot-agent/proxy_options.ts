@@ -9,7 +9,7 @@ import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
 import { readProxyLevels } from "../../lib/kernel/log/proxy_levels.ts";
 import { type ProxyFlagValues, proxyRows } from "./proxy_flags.ts";
 
-/** Level of the proxy's log, and of components of it. */
+/** Level of the proxy's log, and levels of its components. */
 export interface ProxyLogLevels {
   readonly level: string;
   readonly components: Readonly<Record<string, string>>;

@@ -20,7 +20,9 @@ import { inOurSpelling } from "../../lib/kernel/settings/border.ts";
 import { readSettings, SettingsError } from "../../lib/kernel/settings/read.ts";
 import type { ProxyStart } from "./read_proxy.ts";
 
-/** User and group of the proxy where the agent is root and answers DNS itself: their traffic is not redirected. */
+/**
+ * User and group of the proxy if the agent is root and answers DNS itself. The traffic of this user is not redirected.
+ */
 const PROXY_USER = { uid: 1337, gid: 1337 };
 
 /** An agent's input, and warnings about it. */
@@ -30,9 +32,8 @@ export interface ReadAgent {
 }
 
 /**
- * Reads everything once.
- *
- * @throws {UsageError} naming everything that is wrong, one line each.
+ * Reads all input once.
+ * @throws {UsageError} With all mistakes, one line each.
  */
 export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PATHS): Promise<ReadAgent> {
   const { options, role, log } = start;
@@ -46,7 +47,7 @@ export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PAT
     annotations,
   });
   if (proxy === undefined) throw new UsageError(errors.join("\n"));
-  // The settings of a proxy may hold variables, which the process's own override.
+  // The settings of a proxy may hold variables. The process's own variables override them.
   const variables = { ...inOurSpelling(proxy.proxyMetadata).env, ...given };
   const settings = settingsOf(variables);
   const addresses = machineAddresses();
@@ -113,7 +114,7 @@ async function optionalText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Addresses of the machine by which others reach it, IPv4 first. */
+/** Addresses of the machine that others reach, IPv4 first. */
 function machineAddresses(): string[] {
   const found = Deno.networkInterfaces().filter(({ address }) =>
     !/^(?:127\.|169\.254\.|::1$|fe80:)/i.test(address) && address !== "0.0.0.0"

@@ -1,5 +1,5 @@
 /**
- * Role, variables and flags of `proxy`, read and checked together: all mistakes in them are reported at once.
+ * Role, variables and flags of `proxy`, read and checked together: all mistakes are reported at once.
  *
  * Permissions: env (the program's variables).
  *
@@ -16,16 +16,16 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { ProxyFlagValues } from "./proxy_flags.ts";
 import { type ProxyOptions, proxyOptions } from "./proxy_options.ts";
 
-/** The options and settings that an agent is started with. */
+/** The options and settings of an agent's start. */
 export interface ProxyStart {
   readonly role: AgentRole;
-  /** From the process's own variables; those in the proxy's settings are not among them. */
+  /** Settings from the process's own variables, without the variables in the proxy's settings. */
   readonly settings: SettingsOf<"pilot-agent">;
   readonly options: ProxyOptions;
   readonly log: LogOptions;
 }
 
-/** The start, or everything that is wrong, one line each. */
+/** The start, or all mistakes, one line each. */
 export function readProxyStart(
   flags: ProxyFlagValues & LogFlagValues,
   role: string | undefined,

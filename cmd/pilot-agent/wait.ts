@@ -1,5 +1,5 @@
 /**
- * The command `wait`: waits until the proxy says that it is ready.
+ * The command `wait`: waits until the proxy is ready.
  *
  * Permissions: net (the polled address).
  *
@@ -17,7 +17,7 @@ export interface WaitOptions {
   readonly timeout: number;
 }
 
-/** One request; resolves with its HTTP status. */
+/** Sends one request. Resolves with the HTTP status. */
 export type StatusRequest = (url: URL, timeout: number) => Promise<number>;
 
 const statusByHttp: StatusRequest = async (url, timeout) =>
@@ -25,8 +25,7 @@ const statusByHttp: StatusRequest = async (url, timeout) =>
 
 /**
  * Polls until status 200: first after one period, then each period.
- *
- * @throws {UsageError} when the total time is over, with the last cause.
+ * @throws {UsageError} With the last cause when the total time is over.
  */
 export async function waitUntilReady(
   options: WaitOptions,

@@ -58,7 +58,10 @@ async function inFiles(from: string, to: string, flags: DiffFlags, output: Outpu
   }
 }
 
-/** The server compares by its own proxies; nothing is applied. @param reversed The files are the old version */
+/**
+ * The server compares by the server's own proxies. Nothing is applied.
+ * @param reversed The files are the old version.
+ */
 async function atServer(
   server: URL,
   path: string,

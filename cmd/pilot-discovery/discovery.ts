@@ -24,11 +24,10 @@ import { commaList } from "../../lib/kernel/text/comma_list.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
 /**
- * Runs the server until it is stopped; resolves with the exit code.
- *
+ * Runs the server until a stop. Resolves with the exit code.
  * @param process Facts about this process for introspection pages.
- * @param place Where access to the orchestrator is described. Default: it is not read.
- * @throws {UsageError} When it cannot start with the paths and addresses of its flags.
+ * @param place Where access to the orchestrator is described. Default: the orchestrator is not read.
+ * @throws {UsageError} When the server cannot start with the paths and addresses of its flags.
  */
 export async function runDiscovery(
   options: DiscoveryOptions,
@@ -88,17 +87,16 @@ export async function runDiscovery(
     settings,
     kernel,
   );
-  // A stop that is asked for meanwhile does not wait for the start: the started parts end, and then the process.
+  // A stop during the start does not wait for the start: the started parts end, and then the process.
   await Promise.race([starting, kernel.drain.whenStarted]);
   starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
   return await untilStopped(kernel);
 }
 
 /**
- * The account of the pod, where the secrets of remote clusters are in the cluster that a control plane of others runs in;
- * undefined: they are where the configuration is.
- *
- * @throws {UsageError} where there is no pod.
+ * The account of the pod, if the secrets of remote clusters are in the cluster of another operator's control plane.
+ * Undefined: the secrets are in the configuration's cluster.
+ * @throws {UsageError} Outside of a pod.
  */
 function clusterSecrets(settings: SettingsOf<"pilot-discovery">): AccessPlace | undefined {
   if (!settings.EXTERNAL_MESHD || !settings.LOCAL_CLUSTER_SECRET_WATCHER) return undefined;
@@ -120,8 +118,7 @@ function laterExplainer(domain: string): Explainer {
 
 /**
  * How the orchestrator is reached.
- *
- * @throws {UsageError} for files that say no access; a pod's account may come later.
+ * @throws {UsageError} For files that describe no access. A pod's account may come later.
  */
 async function usableOrch(
   place: AccessPlace,
@@ -146,13 +143,13 @@ async function usableOrch(
   };
 }
 
-/** The address of webhooks; undefined: they are not served. */
+/** The address of webhooks. Undefined: webhooks are not served. */
 function webhookAddress(address: Address | undefined, wanted: boolean): string | undefined {
   if (!wanted) return undefined;
   return address === undefined ? "" : showAddress(address);
 }
 
-/** The flag of each option that is no variable. */
+/** The flag of each option without a variable. */
 const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
   configDir: "configDir",
   meshConfig: "meshConfig",
@@ -168,7 +165,7 @@ const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
   introspection: "ctrlz_port",
 };
 
-/** Starts the server; faults that the user can correct are reported by flag, without a stack. */
+/** Starts the server. Faults that the user can correct are reported by flag, without a stack. */
 async function startOrSayWhy(
   options: DiscoveryServerOptions,
   settings: SettingsOf<"pilot-discovery">,

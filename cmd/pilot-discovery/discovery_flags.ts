@@ -196,7 +196,7 @@ const serving = {
   }),
 };
 
-/** Flags of which several make one option: the address of the introspection pages, and TLS. */
+/** Flags that make one option together: the address of the introspection pages, and TLS. */
 const together = {
   ctrlz_address: stringFlag("localhost", "address of the introspection pages; * for all addresses"),
   ctrlz_port: intFlag("uint16", 9876, "port of the introspection pages; 0: any that is free"),
@@ -217,5 +217,5 @@ export const discoveryRows = { ...addresses, ...sources, ...serving };
 /** Flags of the command itself. */
 export const discoveryFlags = { ...discoveryRows, ...together, ...logFlags("pilot-discovery") };
 
-/** Their values, with the global ones. */
+/** Values of these flags and of the global flags. */
 export type DiscoveryFlagValues = FlagValues<typeof discoveryFlags> & FlagValues<typeof vklogFlag>;

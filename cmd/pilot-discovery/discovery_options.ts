@@ -15,9 +15,12 @@ import { type DiscoveryFlagValues, discoveryRows } from "./discovery_flags.ts";
 /** Everything the command line says about a discovery server. Durations are milliseconds. */
 export interface DiscoveryOptions extends FlagOptions<typeof discoveryRows> {
   readonly introspection: Address;
-  /** Whether `httpsAddr` was given. Without an orchestrator, which asks webhooks, they are served on request alone. */
+  /**
+   * Whether `httpsAddr` was given. The orchestrator asks webhooks. Without an orchestrator they are served only on
+   * request.
+   */
   readonly httpsAddrGiven: boolean;
-  /** The two files, if the command line named them. A named file must exist. */
+  /** The named files. A named file must exist. */
   readonly mustExist: readonly ("meshConfig" | "networksConfig")[];
   readonly tls: DiscoveryTls;
 }
@@ -29,20 +32,19 @@ type TlsFileFlag = "caCertFile" | "tlsCertFile" | "tlsKeyFile";
 export interface DiscoveryTls {
   /** Absent: no certificate is named. */
   readonly files?: Readonly<Record<TlsFileFlag, string>>;
-  /** Empty: those of the runtime. Names as in TLS's registry. */
+  /** Cipher suites by their names in TLS's registry. Empty: the runtime's. */
   readonly cipherSuites: readonly string[];
 }
 
-/** Settings that count for flags that are not given, and settings that a flag has to agree with. */
+/** Settings for flags that are not given, and settings that must agree with a flag. */
 export type DiscoveryFallbacks =
   & FallbacksOf<typeof discoveryRows>
   & Pick<Settings, "ENABLE_MCS_SERVICE_DISCOVERY" | "ENABLE_MCS_HOST">;
 
 /**
  * Checks flag values and makes options of them.
- *
- * @param given Flags that the command line gave; for the others some have a variable as default.
- * @throws {UsageError} naming every flag at fault, its value and the expectation, one per line.
+ * @param given Flags of the command line. Some other flags have a variable as their default.
+ * @throws {UsageError} With every flag at fault, its value and the expectation, one per line.
  */
 export function discoveryOptions(
   flags: DiscoveryFlagValues,
@@ -89,13 +91,13 @@ function durationProblems(flags: DiscoveryFlagValues): string[] {
   const say = (name: string, ms: number, expected: string) =>
     `flag --${name}: got ${readableDuration(ms)}, expected ${expected}`;
   return [
-    // Each ping costs every proxy a packet: this is also the least that Go's servers take.
+    // Each ping costs every proxy a packet. Go's servers accept no shorter interval either.
     ...flags.keepaliveInterval < 1000 ? [say("keepaliveInterval", flags.keepaliveInterval, "1s or more")] : [],
     ...flags.keepaliveTimeout <= 0 ? [say("keepaliveTimeout", flags.keepaliveTimeout, "more than 0s")] : [],
   ];
 }
 
-/** A cluster with two aliases would make an alias mean nothing when it is looked up the other way. */
+/** With two aliases for a cluster, the reverse look-up would be ambiguous. */
 function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   const byCluster = Map.groupBy(Object.entries(aliases), ([, cluster]) => cluster);
   return [...byCluster].flatMap(([cluster, rows]) => {
@@ -107,7 +109,7 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
 
 function otherProblems(given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
   const problems = nameProblems(given, options);
-  // Service entries of a folder are services too: with one, no registry is needed.
+  // Service entries of a folder are services too: a server with a folder needs no registry.
   if (options.registries.length === 0 && options.configDir === undefined) {
     problems.push("flag --registries: got none, expected one or more of Orch, File, Mock (or --configDir)");
   }
@@ -122,7 +124,7 @@ function otherProblems(given: ReadonlySet<string>, options: DiscoveryOptions): s
   return problems;
 }
 
-/** A service and what clusters share under its name would be one host, with the endpoints of both. */
+/** A service of the cluster and a shared service of the same name would be one host, with the endpoints of both. */
 function sharedNameProblems({ domain }: DiscoveryOptions, settings: DiscoveryFallbacks): string[] {
   if (!settings.ENABLE_MCS_SERVICE_DISCOVERY || !settings.ENABLE_MCS_HOST || domain !== SHARED_DOMAIN) return [];
   const expected =
@@ -131,12 +133,12 @@ function sharedNameProblems({ domain }: DiscoveryOptions, settings: DiscoveryFal
   return [`flag --domain: got "${domain}", expected ${expected}`];
 }
 
-/** One label of a DNS name, as namespaces are; and names of several. */
+/** One label of a DNS name, the form of a namespace's name. Names of several labels are split first. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const MAX_LABEL = 63;
 const isLabel = (text: string) => text.length <= MAX_LABEL && LABEL.test(text);
 
-/** Names that end up in host names and identities. One that stands for a flag that is not given is its variable's. */
+/** Names that become part of host names and identities. If a flag is not given, the message names the variable. */
 function nameProblems(given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
   const named = new Set<string>();
   const say = (flag: string, variable: string, value: string, expected: string) => {

@@ -19,8 +19,8 @@ import { namedProxy, readMesh, tellFindings } from "./offline.ts";
 import type { explainFlags } from "./offline_flags.ts";
 
 /**
- * Prints the way; resolves with 0 when an endpoint or a proxy answers with a status below 400, 1 when the request, or a
- * share of such requests, fails on its way.
+ * Prints the way. Resolves with 0 when an endpoint or a proxy answers with a status below 400, and with 1 when the
+ * request, or a share of such requests, fails on its way.
  */
 export async function runExplain({ flags, args, output }: Invocation<typeof explainFlags>): Promise<number> {
   const explanation = flags.server === "" ? await inFiles(flags, args, output) : await atServer(flags, args);
@@ -51,7 +51,7 @@ async function inFiles(flags: ExplainFlags, args: readonly string[], output: Out
   return note === undefined ? explained : { ...explained, notes: [note, ...explained.notes] };
 }
 
-/** The server knows its proxies, and their resources. */
+/** The server knows its proxies and their resources. */
 async function atServer(flags: ExplainFlags, args: readonly string[]): Promise<Explanation> {
   const server = serverUrl(flags.server);
   if (server === undefined) {

@@ -15,7 +15,7 @@ import {
 } from "../../lib/debug/explanation.ts";
 import { profileOf } from "../../lib/translate/reader/proxy_profile.ts";
 
-/** Rules that did not match which are shown: those nearest to the one that did. */
+/** Limit of shown rules that did not match: the rules nearest to the matching rule. */
 const MAX_PASSED = 10;
 
 /** How much is shown. */
@@ -102,7 +102,7 @@ function rowsOf(hop: ExplainedHop, style: Style): string[][] {
   return rows;
 }
 
-/** Whether every inbound request passes the step, under any configuration: only `-o json` shows these steps. */
+/** Whether every inbound request passes the step, under any configuration. Only `-o json` shows such steps. */
 function isUsual({ what, matches, object }: ExplainedStep): boolean {
   return what === "host" || what === "rule" && matches === true && object === undefined || what === "cluster";
 }
@@ -112,7 +112,7 @@ function verdict({ matches, text }: ExplainedStep, style: Style): string {
   return matches ? `${style("good", "yes")}: ${text}` : `${style("faint", "no")}: ${text}`;
 }
 
-/** The place where the step's field is written; else the object that it is of. */
+/** The place where the step's field is written. Without a place, the step's object. */
 function origin({ place, object, field }: ExplainedStep): string {
   if (place !== undefined && field !== undefined) return `${place.file}:${place.line}`;
   if (object === undefined) return "";

@@ -1,5 +1,5 @@
 /**
- * Reads the files that a command names as a mesh, for all commands that work on files.
+ * Reads a command's files as a mesh, for all commands that work on files.
  *
  * Permissions: read of the named paths, env (the program's variables).
  *
@@ -22,7 +22,7 @@ import { NodeRefused } from "../../lib/translate/proxy/identity.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import type { MeshFlagValues } from "./offline_flags.ts";
 
-/** A mesh, and the texts that it was made of. */
+/** A mesh, and its texts. */
 export interface ReadMesh {
   readonly mesh: OfflineMesh;
   readonly texts: InputTexts;
@@ -36,8 +36,7 @@ export interface ReadMeshOptions {
 
 /**
  * Reads folders, files and standard input as one mesh.
- *
- * @throws {UsageError} naming the paths that cannot be read, and the mistakes in the mesh configuration.
+ * @throws {UsageError} With the unreadable paths, and the mistakes in the mesh configuration.
  */
 export async function readMesh(
   paths: readonly string[],
@@ -73,7 +72,10 @@ export async function readTexts(
   }
 }
 
-/** The mesh configuration that a flag names. @throws {UsageError} when there is none */
+/**
+ * The mesh configuration of a flag.
+ * @throws {UsageError} When the file cannot be read.
+ */
 export async function givenMeshConfig({ meshConfig: file }: MeshFlagValues): Promise<GivenMeshConfig | undefined> {
   if (file === "") return undefined;
   try {
@@ -85,9 +87,8 @@ export async function givenMeshConfig({ meshConfig: file }: MeshFlagValues): Pro
 }
 
 /**
- * A mesh without objects, for texts. `vhds`: virtual hosts come one by one, where the server would send them so.
- *
- * @throws {UsageError} when the configuration that a flag names is wrong
+ * A mesh without objects, for texts. `vhds`: virtual hosts are sent one by one, as a server would send them.
+ * @throws {UsageError} When the mesh configuration of a flag is wrong.
  */
 export function emptyMesh(
   reads: readonly FileRead[],
@@ -113,9 +114,8 @@ function orWrongFile<T>(given: GivenMeshConfig | undefined, work: () => T): T {
 }
 
 /**
- * Gives texts to a mesh; says on a terminal how far that is.
- *
- * @param now Milliseconds on a steady clock. Default: that of the runtime.
+ * Gives texts to a mesh. Shows the progress on a terminal.
+ * @param now Milliseconds of a monotonic clock. Default: the runtime's.
  */
 export async function takeTexts(
   mesh: OfflineMesh,
@@ -136,7 +136,7 @@ export async function takeTexts(
     for (let at = 0;; at++) {
       const { done, value } = work.next();
       if (done) return value;
-      // Files have one document or ten thousand: their number alone says little.
+      // A file may have one document or ten thousand, so the number of files alone says little.
       if (files < reads.length) progress.show(parsedText(at - files, files, reads.length));
       yield;
     }
@@ -156,7 +156,7 @@ function parsedText(documents: number, files: number, all: number): string {
   return `parsed ${count(documents, "document")}, ${files} of ${count(all, "file")}`;
 }
 
-/** Prints the mistakes in the texts on standard error: the output of a command is made without it. */
+/** Prints the mistakes in the texts on standard error, because standard output is for the command's result. */
 export function tellFindings(mesh: OfflineMesh, output: Output): void {
   const style = styleOf(output.terminals?.err ?? NO_TERMINAL);
   for (const found of mesh.findings()) {
@@ -168,7 +168,10 @@ export function tellFindings(mesh: OfflineMesh, output: Output): void {
   }
 }
 
-/** The proxy of a name. @throws {UsageError} that names the flag which gave it */
+/**
+ * The proxy of a name.
+ * @throws {UsageError} With the flag of the name.
+ */
 export function namedProxy(flag: string, wanted: string, mesh: OfflineMesh): FoundProxy {
   const { proxies, options } = proxiesOf(mesh);
   return orUsage(flag, () => findProxy(wanted, proxies, options));

@@ -1,5 +1,5 @@
 /**
- * Commands that work on files: they check, explain, compare and translate the configuration that a server would serve.
+ * Commands on files: they check, explain, compare and translate the configuration that a server would serve.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
 import { checkFlags, diffFlags, explainFlags, translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
-/** Exit code of a command that could not do its work: the others are results. */
+/** Exit code of a command that could not do its work. Other codes are results. */
 const COULD_NOT_RUN = 2;
 
 const check: Command = {
@@ -94,7 +94,7 @@ function moduleAt(name: string): string {
 
 type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;
 
-/** A command whose code is loaded when it runs. */
+/** A command whose code is loaded when the command runs. */
 function later<F extends FlagSet>(flags: F, load: () => Promise<Run<F>>): NonNullable<Command["run"]> {
   return runs(flags, async (invocation) => {
     const run = await load().catch((error) => {

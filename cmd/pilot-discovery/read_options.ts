@@ -1,5 +1,5 @@
 /**
- * Variables and flags of `discovery`, read and checked together: all mistakes in them are reported at once.
+ * Variables and flags of `discovery`, read and checked together: all mistakes are reported at once.
  *
  * Permissions: env (the program's variables), read (the pod's account, the home folder).
  *
@@ -15,19 +15,18 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { type DiscoveryOptions, discoveryOptions } from "./discovery_options.ts";
 
-/** The options and settings that a server is started with. */
+/** The options and settings of a server's start. */
 export interface DiscoveryStart {
   readonly settings: SettingsOf<"pilot-discovery">;
   readonly options: DiscoveryOptions;
   readonly log: LogOptions;
-  /** The place where access to the orchestrator is described; undefined: it is not read. */
+  /** Where access to the orchestrator is described. Undefined: the orchestrator is not read. */
   readonly orch: AccessPlace | undefined;
 }
 
 /**
- * The start, or everything that is wrong with variables and flags, one line each.
- *
- * @param isComplete Whether a flag that was not given was not meant: false where one is misspelled.
+ * The start, or all mistakes in variables and flags, one line each.
+ * @param isComplete Whether an absent flag is really absent. False when a flag is misspelled.
  */
 export function readDiscoveryStart(
   flags: DiscoveryFlagValues,
@@ -47,9 +46,9 @@ export function readDiscoveryStart(
 }
 
 /**
- * Finds where access is described, for the objects that are read of an orchestrator: all, where no folder is given;
- * services beside a folder, where they are asked for. By default they are, and yet a server on a laptop is not to reach
- * for the cluster that `kubectl` talked to last: there the flag or a pod's account has to say so.
+ * Finds the description of access to the orchestrator. Without a folder all objects are read from the orchestrator.
+ * With a folder only services are read from it, on request. By default services are requested, but a server on a laptop
+ * must not use the cluster that `kubectl` used last. So with a folder the flag or a pod's account must ask for it.
  */
 function findOrch(
   options: DiscoveryOptions,
@@ -67,7 +66,7 @@ function findOrch(
   });
 }
 
-/** Why access is needed that is not there. */
+/** Why missing access is needed. */
 function accessMissed(options: DiscoveryOptions, given: ReadonlySet<string>): string[] {
   const places = "--orchconfig, KUBECONFIG, a pod's account or ~/.kube/config";
   if (options.configDir === undefined) {

@@ -6,8 +6,8 @@
 import { UsageError } from "../../lib/cli/command.ts";
 
 /**
- * The error for a fresh copy of this tree, in which the generated code is not there yet. Undefined: the module cannot
- * be loaded for another reason.
+ * The error for a fresh copy of this tree without the generated code. Undefined: the module cannot be loaded for
+ * another reason.
  */
 export function setUpError(error: unknown): UsageError | undefined {
   const missing = error instanceof TypeError && /not found/i.test(error.message) &&

@@ -14,12 +14,12 @@ import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { readDiscoveryStart } from "./read_options.ts";
 
 /**
- * Time to end by force what a graceful stop has left, ms. It comes after `--shutdownDuration`: a proxy that uses all of
- * that is no reason to say that the server did not stop cleanly.
+ * Time to end by force the parts that a graceful stop has left, ms. It begins after `--shutdownDuration`: a proxy that
+ * uses all of this duration does not make the stop unclean.
  */
 const FORCE_TIME = 1000;
 
-/** Time after both in which the process ends even if a part of it hangs, ms. */
+/** Time after both durations, ms. Then the process ends even if a part hangs. */
 const LAST_TIME = 500;
 
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */

@@ -1,16 +1,16 @@
 /**
- * Listen addresses as flags spell them: `:15010`, `127.0.0.1:8080`, `[::1]:8080`, `localhost:9876`.
+ * Listen addresses in the form of flags: `:15010`, `127.0.0.1:8080`, `[::1]:8080`, `localhost:9876`.
  *
  * @module
  */
 
-/** An address to listen on. An empty host is every address; port 0 is one that the system chooses. */
+/** An address to listen on. An empty host means every address. With port 0 the system chooses a port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** Reads `host:port`; undefined when it is none. An IPv6 host stands in brackets. */
+/** Reads `host:port`, with an IPv6 host in brackets. Undefined for another text. */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:\s[\]/]*)):(\d{1,5})$/.exec(text);
   if (match === null) return undefined;
@@ -25,8 +25,8 @@ export function showAddress(address: Address): string {
 }
 
 /**
- * Where introspection pages are served by `--ctrlz_address` and `--ctrlz_port`: `*` is every address, and `localhost` is
- * one fixed address, not the first of two that the name resolves to.
+ * The address of introspection pages by `--ctrlz_address` and `--ctrlz_port`. `*` means every address. `localhost`
+ * means one fixed address, not the first of the two addresses of the name.
  */
 export function introspectionAddress(flags: { readonly ctrlz_address: string; readonly ctrlz_port: number }): Address {
   const host = { "*": "", localhost: "127.0.0.1" }[flags.ctrlz_address] ?? flags.ctrlz_address;

@@ -1,5 +1,5 @@
 /**
- * Commands as typed data: a tree of names, flags, arguments and the functions that run.
+ * Commands as typed data: a tree of names, flags, arguments and functions.
  *
  * @module
  */
@@ -10,15 +10,15 @@ import type { Terminal } from "./terminal/terminal.ts";
 export interface Output {
   out(text: string): void;
   err(text: string): void;
-  /** Width and colours of the two streams; absent: they are no terminals. */
+  /** Width and colours of the two streams. Absent: the streams are not terminals. */
   readonly terminals?: { readonly out: Terminal; readonly err: Terminal };
 }
 
 /** The input of a command's run. */
 export interface Invocation<F extends FlagSet = FlagSet> {
-  /** Values of all flags of the command, its own and those of its parents. */
+  /** Values of all flags: the command's own flags, and the global flags of its parents. */
   readonly flags: FlagValues<F>;
-  /** Flags that the command line, or a variable paired with the flag, gave. */
+  /** Flags from the command line, or from a paired variable. */
   readonly given: ReadonlySet<string>;
   readonly args: readonly string[];
   readonly output: Output;
@@ -28,20 +28,20 @@ export interface Invocation<F extends FlagSet = FlagSet> {
 
 /** Positional arguments of a command. */
 export interface Arguments {
-  /** As usage prints them: `<method> <path> [<body>]`. */
+  /** The arguments in the usage line: `<method> <path> [<body>]`. */
   readonly usage: string;
   readonly min: number;
   readonly max: number;
   /** Values that completion offers for the first argument. */
   readonly values?: readonly string[];
-  /** The kind of completion that is offered for every argument. */
+  /** What completion offers for every argument. */
   readonly complete?: "file";
 }
 
 /** One command with its subcommands. */
 export interface Command {
   readonly name: string;
-  /** One line, as the parent's help prints it. */
+  /** One line for the parent's help. */
   readonly summary: string;
   /** More lines for the command's own help. */
   readonly description?: string;
@@ -50,32 +50,36 @@ export interface Command {
   readonly args?: Arguments;
   /** Flags of this command alone. */
   readonly flags?: FlagSet;
-  /** Flags of this command and of everything below it. */
+  /** Flags of this command and of its subcommands. */
   readonly globals?: FlagSet;
-  /** Groups of flags of which at most one may be given. */
+  /** Groups of flags. At most one flag of a group may be given. */
   readonly exclusive?: readonly (readonly string[])[];
   readonly commands?: readonly Command[];
   readonly hidden?: boolean;
-  /** Exit code of a mistake in the line, or of a refusal; default 1. For commands whose exit code 1 says what they found. */
+  /**
+   * Exit code of a mistake in the command line, or of a refusal. Default 1. For commands whose exit code 1 is a result.
+   */
   readonly mistake?: number;
-  /** Runs the command; the number is the exit code. Without it the command only groups others and prints its help. */
+  /**
+   * Runs the command and returns the exit code. A command without `run` only groups other commands and prints its help.
+   */
   readonly run?: (invocation: Invocation) => Promise<number> | number;
   /**
-   * Problems of the values beyond what their types say, as `run` would refuse them. Asked for only where the line has
-   * problems already, so that all are reported at once; flags at fault then have their defaults.
+   * Problems of the values that their types do not show, as `run` would refuse them. Called only when the command line
+   * has problems already, so that all problems are reported at once. Flags at fault then have their defaults.
    */
   readonly check?: (invocation: Invocation) => Promise<readonly string[]> | readonly string[];
 }
 
 /**
- * Mistakes in the command line, or a refusal that the user can correct: printed one line each on standard error, without a
- * stack; the exit code is that of `Command.mistake`.
+ * Mistakes in the command line, or a refusal that the user can correct. They are printed on standard error, one line
+ * each, without a stack. The exit code is `Command.mistake`.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Types a command's `run` by its flags. `globals` are those of its parents. */
+/** Types a command's `run` by the command's flags. `globals` are the parents' flags. */
 export function runs<F extends FlagSet>(
   _flags: F,
   run: (invocation: Invocation<F>) => Promise<number> | number,
@@ -91,12 +95,12 @@ export function checks<F extends FlagSet>(
   return check as (invocation: Invocation) => Promise<readonly string[]> | readonly string[];
 }
 
-/** Subcommand of that name or alias. */
+/** The subcommand with this name or alias. */
 export function subcommand(command: Command, name: string): Command | undefined {
   return command.commands?.find((c) => c.name === name || c.aliases?.includes(name) === true);
 }
 
-/** A command in its place: the way down to it from the program. */
+/** A command with the way from the program down to the command. */
 export interface Located {
   readonly command: Command;
   /** From the program's root to the command itself. */
@@ -108,7 +112,7 @@ export function pathOf(located: Located): string {
   return located.line.map((c) => c.name).join(" ");
 }
 
-/** Flags that hold for a command from above it. */
+/** Flags that a command inherits from its parents. */
 export function inheritedFlags(located: Located): FlagSet {
   return Object.assign(Object.create(null), ...located.line.slice(0, -1).map((c) => c.globals ?? {}));
 }

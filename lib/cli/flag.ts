@@ -1,11 +1,11 @@
 /**
- * Flags as typed data: their type, and the constructors by which command files declare them.
+ * Flags as typed data: the type, and the constructors for command files.
  *
  * @module
  */
 import { parseDuration } from "../kernel/time/duration.ts";
 
-/** Kinds of flag values, named as help prints them. */
+/** Kinds of flag values, by the names in help. */
 export type FlagType =
   | "bool"
   | "string"
@@ -22,23 +22,23 @@ export type FlagType =
 /** Value of a flag in memory. Durations are milliseconds. */
 export type FlagValue = boolean | string | number | readonly string[] | Readonly<Record<string, string>>;
 
-/** Parts of a flag that most do without. */
+/** Optional parts of a flag. */
 export interface FlagExtras {
   /** One-letter form. */
   readonly short?: string;
-  /** Allowed values: of each element for lists. Empty text is allowed only when it is the default. */
+  /** Allowed values: for lists, of each element. The empty text is allowed only as the default. */
   readonly allowed?: readonly string[];
-  /** Variables that set the flag when the command line does not; a later one beats an earlier one. */
+  /** Variables that set the flag when the command line does not. A later variable takes precedence. */
   readonly env?: readonly string[];
-  /** The completion that is offered for the value: paths, or these values. */
+  /** What completion offers for the value: paths, or these values. */
   readonly complete?: "file" | "folder" | readonly string[];
   /** The text is a comma-separated list, although the flag is a plain string; for completion. */
   readonly commas?: boolean;
-  /** Each element goes on with `:` and one of these; for completion. */
+  /** Each element continues with `:` and one of these values. For completion. */
   readonly pairedWith?: readonly string[];
-  /** Other long names, those of Istio, that are accepted but not shown. */
+  /** Other long names, those of Istio. They are accepted and not shown. */
   readonly also?: readonly string[];
-  /** Values of Istio that stand for one of ours. */
+  /** Istio's values, with our value for each. */
   readonly spelledAlso?: Readonly<Record<string, string>>;
   /** Left out of help and completion. */
   readonly hidden?: boolean;
@@ -71,7 +71,7 @@ export function stringFlag(value: string, help: string, extras: FlagExtras = {})
   return make("string", value, help, extras);
 }
 
-/** Texts, one per occurrence; commas are part of a text. The first occurrence replaces the default. */
+/** Texts, one per occurrence. Commas are part of a text. The first occurrence replaces the default. */
 export function stringArrayFlag(
   value: readonly string[],
   help: string,
@@ -80,7 +80,9 @@ export function stringArrayFlag(
   return make("stringArray", value, help, extras);
 }
 
-/** Texts, comma separated and repeated; `"a,b"` in double quotes is one. The first occurrence replaces the default. */
+/**
+ * Texts, comma separated and repeated. `"a,b"` in double quotes is one text. The first occurrence replaces the default.
+ */
 export function stringListFlag(
   value: readonly string[],
   help: string,

@@ -1,12 +1,12 @@
 /**
- * Text of a flag to its value, by type, with the ranges and syntax of Istio's flag library; and back, for help.
+ * Parses the text of a flag by type, with the ranges and syntax of Istio's flag library, and prints values for help.
  *
  * @module
  */
 import { DURATION_EXPECTED, parseSpan, readableDuration } from "../kernel/time/duration.ts";
 import type { Flag, FlagValue } from "./flag.ts";
 
-/** A value, or the expectation that the text does not meet. */
+/** A value, or the unmet expectation. */
 export type ParsedFlag = { readonly value: FlagValue } | { readonly expected: string };
 
 const RANGES = {
@@ -21,7 +21,7 @@ const FLOAT32_MAX = 3.4028234663852886e38;
 const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 
-/** Reads one occurrence of a flag; `before` is the value of earlier occurrences, which lists and maps extend. */
+/** Reads one occurrence of a flag. `before` is the value of earlier occurrences, which lists and maps extend. */
 export function parseFlagValue(flag: Flag, text: string, before?: FlagValue): ParsedFlag {
   switch (flag.type) {
     case "bool":
@@ -89,7 +89,7 @@ export function splitList(text: string): string[] | undefined {
   }
 }
 
-/** A whole number as Go's base-0 parser reads it: decimal, 0x, 0o, 0b, leading 0 (octal). */
+/** A whole number in the syntax of Go's base-0 parser: decimal, 0x, 0o, 0b, leading 0 (octal). */
 export function parseGoInteger(text: string): number | undefined {
   const sign = text.startsWith("-") ? -1 : 1;
   const body = text.replace(/^[+-]/, "");

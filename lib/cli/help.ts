@@ -57,7 +57,7 @@ export function usage(located: Located, hasCommands: boolean): string {
   return ["Usage:", ...lines].join("\n");
 }
 
-/** Narrowest column of descriptions; where the width leaves less, they begin on a line of their own. */
+/** Narrowest column of descriptions. If the width leaves less, descriptions begin on a line of their own. */
 const LEAST_COLUMN = 30;
 
 /** Flags sorted by name, descriptions aligned. */
@@ -78,13 +78,13 @@ function flagLines(program: string, flags: FlagSet, width: number): string {
   return rows.map(([left, text]) => `${left}\n${wrap(text, width, " ".repeat(8))}`).join("\n");
 }
 
-/** The note that a flag has no effect in this version, with the part that it waits for; empty: it has one. */
+/** The note that a flag has no effect in this version, with the missing part. Empty: the flag has an effect. */
 function waitingNote(program: string, name: string): string {
   const waiting = notBuilt("flag", `${program} --${name}`);
   return waiting === undefined ? "" : ` (no effect in this version: waits for ${waiting.part})`;
 }
 
-/** The type as help prints it: lists by the type of one element. */
+/** The type in help: for lists, the type of one element. */
 function typeWord(flag: Flag): string {
   return flag.type === "stringSlice" ? "strings" : flag.type;
 }

@@ -23,8 +23,7 @@ export interface ClientResponse {
 
 /**
  * Makes a request.
- *
- * @throws {Error} whose message is the reason: refused, timed out, or the protocol's own words.
+ * @throws {Error} With the reason as message: refused, timed out, or the protocol's own words.
  */
 export function httpExchange(ask: ClientRequest): Promise<ClientResponse> {
   return new Promise((resolve, reject) => {

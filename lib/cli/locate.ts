@@ -1,17 +1,17 @@
 /**
- * Finds the command that a line addresses, and the flags that hold for it.
+ * Finds the command of a command line, and the flags of this command.
  *
  * @module
  */
 import { type Command, inheritedFlags, localFlags, type Located, subcommand } from "./command.ts";
 import type { Flag, FlagSet } from "./flag.ts";
 
-/** Switches that take no value, and help, which every command has. */
+/** False for switches and help, which need no value. */
 export function takesValue(flag: Flag): boolean {
   return flag.type !== "bool";
 }
 
-/** All flags that hold for a command. */
+/** All flags of a command, with inherited flags. */
 export function flagsOf(located: Located): FlagSet {
   return Object.assign(inheritedFlags(located), localFlags(located));
 }
@@ -21,21 +21,21 @@ export function byShort(flags: FlagSet, letter: string): string | undefined {
   return Object.keys(flags).find((name) => flags[name]?.short === letter);
 }
 
-/** Our name of a flag that is typed in Istio's spelling; else the name as typed. */
+/** Our name of a flag in Istio's spelling. Other names are unchanged. */
 export function byLong(flags: FlagSet, typed: string): string {
   if (flags[typed] !== undefined) return typed;
   return Object.keys(flags).find((name) => flags[name]?.also?.includes(typed) === true) ?? typed;
 }
 
-/** The command that a line addresses. */
+/** The command of a command line. */
 export interface Addressed extends Located {
   /** The line without the commands' names. */
   readonly rest: readonly string[];
-  /** The first argument: the word that is no command's name. */
+  /** The first argument: the first word that is not a command's name. */
   readonly argument: string | undefined;
 }
 
-/** Finds the command that a line addresses. */
+/** Finds the command of a command line. */
 export function locate(root: Command, args: readonly string[]): Addressed {
   let line: Command[] = [root];
   let command = root;

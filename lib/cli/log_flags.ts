@@ -10,10 +10,10 @@ import type { Program } from "../kernel/program/program.ts";
 import { boolFlag, type FlagValues, levelFlag, stringArrayFlag, stringFlag } from "./flag.ts";
 import { Refusals } from "./refusals.ts";
 
-/** `--vklog`, which every command of every program takes. */
+/** `--vklog`, a flag of every command of every program. */
 export const vklogFlag = { vklog: levelFlag("verbosity of the low-level library log, like a -v flag") };
 
-/** The logging flags of a program, with its scopes. */
+/** The logging flags of a program, with the program's scopes. */
 export function logFlags(program: Program) {
   const names = scopes[program];
   const paired = { commas: true, complete: names, pairedWith: levels };
@@ -45,9 +45,9 @@ export function logFlags(program: Program) {
 export type LogFlagValues = FlagValues<ReturnType<typeof logFlags>> & FlagValues<typeof vklogFlag>;
 
 /**
- * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless a level is given for it.
- *
- * @throws {UsageError} naming each flag at fault, and what was expected; one line each.
+ * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless the command line gives a level
+ * for this scope.
+ * @throws {UsageError} With each flag at fault and the expectation, one line each.
  */
 export function logOptions(program: Program, flags: LogFlagValues): LogOptions {
   const known = scopes[program];

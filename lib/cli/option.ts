@@ -1,23 +1,25 @@
 /**
- * A flag as one row: its type, default and help, and the option that a program makes of its value. The type of the options
- * follows from the rows.
+ * A flag as one row: type, default, help, and the program's option for its value. The type of the options follows from
+ * the rows.
  *
  * @module
  */
 import { readableDuration } from "../kernel/time/duration.ts";
 import type { Flag, FlagType, FlagValue } from "./flag.ts";
 
-/** What a row says beyond its flag. */
+/** The part of a row beyond the flag. */
 export interface OptionRow<V extends FlagValue, Variable extends string, Option> {
-  /** Setting whose value counts when the flag is not given. Default: the default of the flag counts. */
+  /** Setting that counts when the flag is not given. Default: the flag's default counts. */
   readonly variable?: Variable;
-  /** Whether a value can be used, and what is expected instead. Default: every value of the flag's type can be used. */
+  /**
+   * Whether a value can be used, and otherwise the expectation. Default: every value of the flag's type can be used.
+   */
   readonly check?: { readonly good: (value: V) => boolean; readonly expected: string };
-  /** The option of a value. Default: the value itself. */
+  /** Converts the value to the option. Default: the value itself. */
   readonly read?: (value: V) => Option;
 }
 
-/** A flag, and the option that is made of it. */
+/** A flag and its option. */
 export interface OptionFlag<V extends FlagValue, Name extends string, Variable extends string, Option>
   extends Flag<V>, Omit<OptionRow<V, Variable, Option>, "read"> {
   readonly option: Name;
@@ -46,12 +48,12 @@ interface AnyRow extends Flag {
 /** Rows by the names of their flags. */
 export type OptionRows = Readonly<Record<string, AnyRow>>;
 
-/** The options that rows give, by their names. */
+/** The options of rows, by their names. */
 export type FlagOptions<R extends OptionRows> = {
   readonly [K in keyof R as R[K]["option"]]: ReturnType<R[K]["read"]>;
 };
 
-/** The settings that count for flags that are not given. */
+/** The settings for flags that are not given. */
 export type FallbacksOf<R extends OptionRows> = {
   readonly [K in keyof R as R[K] extends { readonly variable?: infer V extends string } ? V : never]: R[K]["default"];
 };

@@ -17,7 +17,7 @@ export interface ParsedLine extends Located {
   readonly args: readonly string[];
   /** `--help` or `-h` was among the flags: nothing else is checked. */
   readonly help: boolean;
-  /** The mistakes in the line, one line each. A flag at fault has its default. */
+  /** The mistakes in the command line, one line each. A flag at fault has its default. */
   readonly problems: readonly string[];
 }
 
@@ -28,15 +28,14 @@ interface ParseProgress {
   readonly values: Record<string, FlagValue>;
   readonly given: Set<string>;
   readonly problems: string[];
-  /** A flag is not known: whether the next word is its value is not known either. */
+  /** A flag is unknown, so it is also unknown whether the next word is its value. */
   unknown: boolean;
   help: boolean;
 }
 
 /**
  * Parses a command line that must be right.
- *
- * @throws {UsageError} one line for each problem, that names the mistake and the remedy.
+ * @throws {UsageError} With one line for each problem: the mistake and the remedy.
  */
 export function parseLine(
   root: Command,
@@ -49,11 +48,10 @@ export function parseLine(
 }
 
 /**
- * Reads a command line, and all that is wrong with it.
- *
+ * Reads a command line with all mistakes in it.
  * @param root The program.
- * @param args Its arguments.
- * @param env Variables, for flags that pair with one.
+ * @param args The program's arguments.
+ * @param env Variables for flags with paired variables.
  */
 export function readLine(
   root: Command,
@@ -88,13 +86,13 @@ export function readLine(
     fromVariables(progress, env);
     for (const [name, flag] of Object.entries(flags)) values[name] ??= flag.default;
     checkExclusive(command, progress);
-    // Behind an unknown flag its value stands among the arguments.
+    // The value of an unknown flag is among the arguments.
     if (!progress.unknown) problems.push(...argumentProblems(located, positional));
   }
   return { ...located, values, given, args: positional, help: progress.help, problems: problems.map(oneLine) };
 }
 
-/** Reads `--name` or `--name=value`; returns how many further words it took. */
+/** Reads `--name` or `--name=value`. Returns the number of further words that it took. */
 function longFlag(progress: ParseProgress, word: string, next: string | undefined): number {
   const equals = word.indexOf("=");
   const typed = equals < 0 ? word.slice(2) : word.slice(2, equals);
@@ -113,7 +111,7 @@ function longFlag(progress: ParseProgress, word: string, next: string | undefine
   return setNext(progress, name, flag, `--${name}`, next);
 }
 
-/** Reads `-n`, `-nvalue`, `-n=value` and grouped switches; returns how many further words it took. */
+/** Reads `-n`, `-nvalue`, `-n=value` and grouped switches. Returns the number of further words that it took. */
 function shortFlags(progress: ParseProgress, word: string, next: string | undefined): number {
   for (let i = 1; i < word.length; i++) {
     const letter = word[i] ?? "";
@@ -226,7 +224,7 @@ function badValue(path: string, shown: string, text: string, expected: string, f
   return `${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`;
 }
 
-/** A problem in one line: the typed text may hold line breaks and other control characters. */
+/** A problem in one line: text from the command line may hold line breaks and other control characters. */
 function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1));

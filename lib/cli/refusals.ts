@@ -1,17 +1,16 @@
 /**
- * The refusals of several readers of one command line: of flags, variables and log options.
+ * Collects the refusals of several readers of one command line: flags, variables and log options.
  *
  * @module
  */
 import { LogOptionError } from "../kernel/log/level.ts";
 import { UsageError } from "./command.ts";
 
-/** The inputs that readers refused so far. */
+/** The refused inputs so far. */
 export class Refusals {
-  /** One line each. */
   readonly problems: string[] = [];
 
-  /** The result of a reader; undefined after it refused. Other exceptions are thrown on. */
+  /** The result of a reader. Undefined: the reader refused. Other exceptions are thrown on. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -22,7 +21,7 @@ export class Refusals {
     }
   }
 
-  /** The one error with all problems. */
+  /** One error with all problems. */
   error(): UsageError {
     return new UsageError(this.problems.join("\n"));
   }

@@ -1,5 +1,5 @@
 /**
- * The command `request`: one HTTP request to a server of this machine, its answer printed.
+ * The command `request`: sends one HTTP request to a server on this machine, and prints the answer.
  *
  * Permissions: net (the address that is asked).
  *
@@ -13,12 +13,11 @@ import { httpExchange } from "./http.ts";
 export const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * Asks and prints the body and a line break. The body of a page that does not exist (404) goes to standard error; every
- * other status of 400 or more is an error that carries status and body.
- *
- * @param args Method, path (its leading `/` may be left out), and perhaps a body.
- * @returns The exit code: 0, or 1 for a page that does not exist.
- * @throws {UsageError} when the server cannot be reached or refuses.
+ * Sends the request and prints the body and a line break. The body of a missing page (404) goes to standard error.
+ * Every other status of 400 or more is an error with status and body.
+ * @param args Method, path (the leading `/` is optional), and perhaps a body.
+ * @returns The exit code: 0, or 1 for a missing page.
+ * @throws {UsageError} When the server cannot be reached or refuses.
  */
 export async function requestCommand(args: readonly string[], server: Address, output: Output): Promise<number> {
   const [method = "", path = "", body] = args;

@@ -1,5 +1,5 @@
 /**
- * The variables and signals that a long-running program takes from its process.
+ * The variables and signals of a long-running program's process.
  *
  * Permissions: env (the program's variables in both spellings).
  *
@@ -12,7 +12,10 @@ import { type SettingsOf, settingsUsedBy } from "../kernel/settings/catalogue.ts
 import { readSettings, SettingsError } from "../kernel/settings/read.ts";
 import { UsageError } from "./command.ts";
 
-/** The variables of a program that are set, in either spelling, one by one: no more of the environment is read. */
+/**
+ * The program's variables that are set, in either spelling. They are read one by one: no other variable of the
+ * environment is read.
+ */
 export function programEnvironment(names: Iterable<string>): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of names) {
@@ -31,8 +34,7 @@ export function programVariables(names: Iterable<string>): Readonly<Record<strin
 
 /**
  * The settings of a program from the process's environment.
- *
- * @throws {UsageError} naming every bad variable, one per line.
+ * @throws {UsageError} With every wrong variable, one per line.
  */
 export function readProgramSettings<P extends Program>(program: P): SettingsOf<P> {
   try {
@@ -43,14 +45,14 @@ export function readProgramSettings<P extends Program>(program: P): SettingsOf<P
   }
 }
 
-/** Exit code of a program that did not stop in its time. */
+/** Exit code of a program that did not stop in time. */
 const NOT_STOPPED = 1;
 
 /**
- * Starts draining on SIGTERM or SIGINT; the second such signal ends the process at once. Returns how to let go.
- *
- * @param limit Time after which the process ends whatever still hangs in it, milliseconds: a start that waits for a file
- *   system hears of no draining.
+ * Starts draining on SIGTERM or SIGINT. A second signal ends the process at once. Returns a function that removes the
+ * handlers.
+ * @param limit Time after which the process ends even if a part hangs, milliseconds. A start that waits for a file
+ * system does not notice draining.
  */
 export function stopOnSignals(drain: Drain, limit: number): () => void {
   const stop = () => {

@@ -31,15 +31,17 @@ export interface NodeAgentOptions {
   readonly desired: DesiredStateOptions;
   readonly healthPort: number;
   readonly monitoringPort: number;
-  /** Metrics are for callers on this machine only. */
+  /** Only clients of this machine get metrics. */
   readonly metricsLocalOnly: boolean;
-  /** Names by which metrics may be asked for then, beside addresses and localhost (MESH_DEBUG_HOSTS). */
+  /**
+   * Host names allowed in requests for metrics in this case, in addition to addresses and localhost (MESH_DEBUG_HOSTS).
+   */
   readonly names: readonly string[];
   /** Pages about the process. Absent: none. */
   readonly introspection?: NodeIntrospection;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
-  /** The node on which pods are redirected in place, instead of this one. */
+  /** The node whose pods are redirected in place, instead of this node. */
   readonly repairPlace?: Partial<RepairPlace>;
   /** Name of the cluster, for metrics (CLUSTER_ID). */
   readonly cluster: string;
@@ -53,17 +55,16 @@ export interface NodeAgent {
   readonly ports: NodePorts;
 }
 
-/** The folder in which runtimes name the network namespaces of pods; mounted from the node. */
+/** The folder of the pods' network namespaces, mounted from the node. */
 const NAMESPACES = "/var/run/netns";
 
 /** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */
 const LEAVE_MS = 4000;
 
 /**
- * Starts the service; its parts end by the kernel's stopper.
- *
- * @throws {TemplateError} when the template of the network configuration cannot be used.
- * @throws {NodeAgentStartError} when ports or the run folder cannot be used: all of them at once.
+ * Starts the service. Its parts end by the kernel's stopper.
+ * @throws {TemplateError} When the template of the network configuration cannot be used.
+ * @throws {NodeAgentStartError} When ports or the run folder cannot be used: all faults at once.
  */
 export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   const log = kernel.log.scope("cni-agent");
@@ -115,8 +116,9 @@ function startRepair(
 }
 
 /**
- * For good only if the orchestrator says that our daemon set is gone or going. A node that restarts, an upgrade, and an
- * orchestrator that does not answer leave the plugin in place: without it pods would start outside of the mesh.
+ * For good only if the orchestrator reports that the installer's daemon set is gone or going. A restart of the node, an
+ * upgrade, and an unreachable orchestrator leave the plugin in place: without the plugin pods would start outside of
+ * the mesh.
  */
 async function howToLeave(
   desired: DesiredStateOptions,

@@ -1,5 +1,5 @@
 /**
- * The completion script for bash. It needs bash 4 and nothing else; it asks the program itself for candidates.
+ * The completion script for bash. The script needs bash 4 and nothing else, and asks the program itself for candidates.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The candidates for the word at the cursor: subcommands, flags, values. The shells' scripts ask for them through the
+ * The candidates for the word at the cursor: subcommands, flags, values. The shells' scripts ask for candidates by the
  * hidden command `__complete`.
  *
  * @module
@@ -11,13 +11,13 @@ import { byShort, flagsOf, locate, takesValue } from "../locate.ts";
 /** How the shell goes on after a candidate: with a space, without, with file names, with folder names. */
 export type Directive = "space" | "nospace" | "files" | "folders";
 
-/** One candidate: the whole word that replaces the one at the cursor. */
+/** One candidate: the whole word that replaces the word at the cursor. */
 export interface CompletionCandidate {
   readonly value: string;
   readonly description: string;
 }
 
-/** Candidates, and the shell's way to go on after one. */
+/** Candidates, and what the shell does after one was chosen. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[];
   readonly directive: Directive;
@@ -51,7 +51,7 @@ export function complete(root: Command, words: readonly string[]): Completion {
   return helping ? NOTHING : argumentValues(located, current);
 }
 
-/** The flag whose value the next word is. */
+/** The flag whose value is the next word. */
 function flagWaiting(flags: FlagSet, word: string | undefined): Flag | undefined {
   if (word === undefined || !word.startsWith("-") || word.includes("=")) return undefined;
   const name = word.startsWith("--") ? word.slice(2) : byShort(flags, word.at(-1) ?? "");
@@ -86,7 +86,7 @@ function argumentValues(located: Located, current: string): Completion {
   return { candidates, directive: "space" };
 }
 
-/** Values of a flag; of lists, the element behind the last comma. `prefix` is the text that the word keeps in front. */
+/** Values of a flag. Of lists, the element after the last comma. `prefix` is the part of the word that stays. */
 function flagValues(flag: Flag, prefix: string, current: string): Completion {
   if (flag.complete === "file") return { candidates: [], directive: "files" };
   if (flag.complete === "folder") return { candidates: [], directive: "folders" };
@@ -111,7 +111,7 @@ function matching(values: readonly string[], kept: string, start: string): Compl
     .map((value) => ({ value: kept + value, description: "" }));
 }
 
-/** Text that the scripts read: one candidate a line, description behind a tab, the directive last behind a colon. */
+/** Text for the scripts: one candidate a line, the description after a tab, the directive last after a colon. */
 export function completionText(completion: Completion, descriptions: boolean): string {
   const lines = completion.candidates.map(({ value, description }) =>
     descriptions && description !== "" ? `${value}\t${description.replace(/\s+/g, " ")}` : value
@@ -119,8 +119,8 @@ export function completionText(completion: Completion, descriptions: boolean): s
   return [...lines, `:${completion.directive}`].join("\n") + "\n";
 }
 
-/** The subcommands of `completion`, one per shell: kept here so that the tree and the scripts agree. */
+/** The subcommands of `completion`, one per shell, in one place for the command tree and the scripts. */
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 
-/** A shell that a script is made for. */
+/** A shell with a script. */
 export type Shell = (typeof shells)[number];

@@ -1,5 +1,5 @@
 /**
- * The command `completion <shell>` and the hidden commands by which its scripts ask for candidates.
+ * The command `completion <shell>`, and the hidden commands for candidates.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { type Command, runs } from "../command.ts";
 import { boolFlag } from "../flag.ts";
 import type { Shell } from "./candidates.ts";
 
-/** Hidden first words that ask for candidates, with and without descriptions. */
+/** Hidden first words, with and without descriptions of the candidates. */
 export const COMPLETE = "__complete";
 
 /** The same without descriptions. */

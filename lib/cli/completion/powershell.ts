@@ -1,14 +1,13 @@
 /**
- * The completion script for PowerShell. It asks the program itself for candidates.
+ * The completion script for PowerShell. The script asks the program itself for candidates.
  *
  * @module
  */
 
 /**
  * Script for one program.
- *
- * @param program Name of the program as it is typed.
- * @param request Hidden command that answers: with or without descriptions.
+ * @param program Name of the program on the command line.
+ * @param request Hidden command that answers, with or without descriptions.
  */
 export function powershellScript(program: string, request: string): string {
   return `# Completion of ${program} for PowerShell.

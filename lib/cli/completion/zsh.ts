@@ -1,14 +1,13 @@
 /**
- * The completion script for zsh. It asks the program itself for candidates.
+ * The completion script for zsh. The script asks the program itself for candidates.
  *
  * @module
  */
 
 /**
- * Script for one program; it works sourced and as a file of `$fpath`.
- *
- * @param program Name of the program as it is typed.
- * @param request Hidden command that answers: with or without descriptions.
+ * Script for one program. The script works sourced and as a file of `$fpath`.
+ * @param program Name of the program on the command line.
+ * @param request Hidden command that answers, with or without descriptions.
  */
 export function zshScript(program: string, request: string): string {
   return `#compdef ${program}

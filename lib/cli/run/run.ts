@@ -1,5 +1,5 @@
 /**
- * Runs a program from its command line: the one way in for all three.
+ * Runs a program from its command line. All three programs start here.
  *
  * @module
  */
@@ -14,14 +14,14 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 /** The surroundings of a program: arguments, streams, variables. */
 export interface ProcessSurroundings {
   readonly output: Output;
-  /** Values of the named variables, in our spelling; asked for only when the command has flags that pair with one. */
+  /** Values of the named variables, in our spelling. Called only when a flag of the command has a paired variable. */
   readonly variables?: (names: readonly string[]) => Promise<Readonly<Record<string, string>>>;
 }
 
 /**
- * Runs a command line and returns the exit code: what the command says, or for mistakes in the line 1 or what the command
- * names for that. All mistakes are reported, one line each on standard error, and so is a file that cannot be read; an
- * unexpected exception is its message and stack.
+ * Runs a command line and returns the exit code: the command's code, or, for mistakes in the command line, 1 or the
+ * command's own code for mistakes. All mistakes, and an unreadable file, are reported on standard error, one line each.
+ * An unexpected exception is reported with message and stack.
  */
 export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {
   try {
@@ -43,7 +43,7 @@ export async function runProgram(root: Command, args: readonly string[], around:
   }
 }
 
-/** Variables that pair with flags of the command that the line addresses. */
+/** Paired variables of the command's flags. */
 function pairedVariables(root: Command, args: readonly string[]): string[] {
   const { command } = locate(root, args);
   return Object.values(command.flags ?? {}).flatMap((flag) => flag.env ?? []);
@@ -57,7 +57,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? `${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
 }
 
-/** Whether an error is about a file that cannot be read: the user named the file, so the place in the program says nothing. */
+/** Whether an error is about an unreadable file. The user named the file, so the place in the program does not help. */
 function isOfFile(error: unknown): error is Error {
   const { NotFound, PermissionDenied, FilesystemLoop, NotADirectory, IsADirectory, TimedOut } = Deno.errors;
   return [
@@ -85,7 +85,7 @@ async function showHelp(located: Located, output: Output): Promise<number> {
   return 0;
 }
 
-/** The command whose help `help ...` asks for. */
+/** The command of `help ...`. */
 function helped(root: Command, words: readonly string[]): Located {
   const { command, line, argument: unknown } = locate(root, words);
   if (unknown !== undefined) {

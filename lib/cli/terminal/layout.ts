@@ -6,12 +6,11 @@
 import { plainText } from "./style.ts";
 
 /**
- * Breaks a text at its blanks so that no line is longer than the width; a word that is longer stands alone.
- *
+ * Breaks a text at its blanks so that no line is longer than the width. A longer word stands alone.
  * @param text May hold line breaks, which stay.
- * @param width Characters, the indents included; `Infinity`: nothing is broken.
+ * @param width Characters with indents. `Infinity`: nothing is broken.
  * @param first The beginning of the first line.
- * @param rest The beginning of the others; default: as many blanks.
+ * @param rest The beginning of the other lines. Default: as many blanks.
  */
 export function wrap(text: string, width: number, first = "", rest = " ".repeat(shownLength(first))): string {
   const lines: string[] = [];
@@ -31,12 +30,12 @@ export function wrap(text: string, width: number, first = "", rest = " ".repeat(
   return lines.join("\n");
 }
 
-/** Characters that a text takes on a terminal: its colours take none. */
+/** Width of a text on a terminal, in characters. Colours have no width. */
 export function shownLength(text: string): number {
   return [...plainText(text)].length;
 }
 
-/** A text with blanks behind it up to a width. */
+/** Pads a text with blanks up to a width. */
 export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - shownLength(text)));
 }
@@ -47,10 +46,10 @@ export function shortened(text: string, width: number): string {
   return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
-/** Longest cell that others are aligned by: behind a longer one they begin where it ends. */
+/** Longest cell that counts for the alignment. After a longer cell the next cell begins at once. */
 const WIDEST_CELL = 60;
 
-/** Rows with their cells below each other, two blanks between; blanks at the end of a line are left out. */
+/** Rows with aligned cells, two blanks between cells. Blanks at the end of a line are left out. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

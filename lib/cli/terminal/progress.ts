@@ -1,17 +1,17 @@
 /**
- * One line on a terminal that shows the progress of long work; nothing where there is no terminal.
+ * One line on a terminal with the progress of long work. Without a terminal nothing is shown.
  *
  * @module
  */
 import type { Output } from "../command.ts";
 import { shortened } from "./layout.ts";
 
-/** Least time between two states of the line, ms: faster ones cannot be read, and each costs a write. */
+/** Least time between two states of the line, ms. Faster states cannot be read, and each costs a write. */
 const EVERY_MS = 100;
 
 /** Says how far work is. */
 export interface Progress {
-  /** Shows a state, unless the last one is too young. */
+  /** Shows a state, unless the last state is too young. */
   show(text: string): void;
   /** Clears the line: other text follows. */
   end(): void;
@@ -21,7 +21,7 @@ export interface Progress {
 export function progressOn(output: Output, now: () => number = () => performance.now()): Progress {
   const terminal = output.terminals?.err;
   if (!terminal?.interactive) return { show: () => {}, end: () => {} };
-  // Work that is done at once shows nothing.
+  // Quick work shows nothing.
   let last = now();
   let isShown = false;
   return {

@@ -30,8 +30,8 @@ export function styleOf({ colour }: Pick<Terminal, "colour">): Style {
 }
 
 /**
- * A text without characters that steer a terminal, but for line breaks, tabs and colours: what files hold must not move
- * the cursor, or set the title of the window.
+ * A text without control characters, except line breaks, tabs and colours. The content of a file must not move the
+ * cursor, or set the title of the window.
  */
 export function safeText(text: string): string {
   return text.replace(STEERING, (found) => found.length > 1 ? found : "\ufffd");

@@ -1,28 +1,28 @@
 /**
- * The abilities of an output stream: its width, and whether it takes colours. Colour is for terminals alone, and never
- * where the variable NO_COLOR is set (https://no-color.org).
+ * The abilities of an output stream: width and colours. Colours are for terminals alone, and never if the variable
+ * NO_COLOR is set (https://no-color.org).
  *
  * Permissions: nothing beyond the standard streams.
  *
  * @module
  */
 
-/** One output stream as a place where people read. */
+/** An output stream for people. */
 export interface Terminal {
-  /** Whether it is a terminal; else it is a file or a pipe. */
+  /** Whether the stream is a terminal. Otherwise it is a file or a pipe. */
   readonly interactive: boolean;
-  /** Characters in a line; `Infinity`: lines are never broken, because a program reads them. */
+  /** Characters in a line. `Infinity`: lines are never broken, because a program reads them. */
   readonly width: number;
   readonly colour: boolean;
 }
 
-/** A stream that a program reads: no colour, no broken lines. */
+/** A stream for programs: no colour, no broken lines. */
 export const NO_TERMINAL: Terminal = { interactive: false, width: Infinity, colour: false };
 
-/** Narrower than this nothing reads well; a terminal that claims less gets this. */
+/** Least width. A terminal with a smaller width is treated as this wide. */
 const LEAST_WIDTH = 40;
 
-/** The terminal behind a standard stream of this process. */
+/** The terminal of a standard stream of this process. */
 export function terminalOf(stream: { isTerminal(): boolean }): Terminal {
   if (!stream.isTerminal()) return NO_TERMINAL;
   return { interactive: true, width: Math.max(LEAST_WIDTH, columns()), colour: !Deno.noColor };

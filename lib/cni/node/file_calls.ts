@@ -1,6 +1,6 @@
 /**
- * The few calls by which files on a node are changed. Everything that the installer does to a node is a row of these,
- * so a test can stop it after any of them.
+ * The few calls that change files on a node. Everything that the installer does to a node is a sequence of these calls,
+ * so a test can stop it after any call.
  *
  * Permissions: read and write (the node's folders, as mounted).
  *
@@ -22,31 +22,31 @@ export interface PathState {
   readonly is: "file" | "folder" | "neither";
   readonly size: number;
   readonly mode: number;
-  /** Time of change, milliseconds since 1970; undefined for a file of an earlier time that was moved there since. */
+  /** Time of change, milliseconds since 1970. Undefined for a file with an earlier time that was moved to the path. */
   readonly modified: number | undefined;
 }
 
-/** Calls, each of which happens as a whole or not at all, but for `write` and `copy`. */
+/** Each call happens as a whole or not at all, except `write` and `copy`. */
 export interface FileCalls {
   /** Names in a folder; none when there is no such folder. */
   list(folder: string): string[];
   /** A file; undefined when there is none. Throws for anything but a file: a folder, a pipe without a writer. */
   read(path: string): FileState | undefined;
-  /** Whether two files have the same bytes; they are not held in memory. */
+  /** Whether two files have the same bytes. The files are not held in memory. */
   sameContents(a: string, b: string): boolean;
-  /** True for a symbolic link, wherever it leads. */
+  /** True for a symbolic link, even a broken one. */
   isLink(path: string): boolean;
-  /** The real path of a file: its path, or the target of that where it is a link. */
+  /** The real path of a file: the path, or the target of a link. */
   realPath(path: string): string;
   /** The file or folder at a path; undefined when there is none. */
   stat(path: string): PathState | undefined;
-  /** Makes a folder and those above it. */
+  /** Creates a folder and its parents. */
   makeFolder(path: string, mode: number): void;
-  /** Writes a new file, not yet where anyone looks for it, and waits until it is on the disk. */
+  /** Writes a new file in a place where nobody looks yet, and waits until the file is on the disk. */
   write(path: string, bytes: Uint8Array): void;
-  /** Copies a file to a new place, and waits until it is on the disk. */
+  /** Copies a file to a new place, and waits until the copy is on the disk. */
   copy(from: string, to: string): void;
-  /** Sets permission bits, and the owner where it differs from this process's user. */
+  /** Sets permission bits, and the owner if the owner is not this process's user. */
   own(path: string, mode: number, owner?: { readonly uid: number; readonly gid: number }): void;
   rename(from: string, to: string): void;
   /** Removes a file; none is no error. */
@@ -119,13 +119,13 @@ export const systemFileCalls: FileCalls = {
   },
 };
 
-/** Largest file that is held in memory, bytes: a configuration, or what stood in the place of the program. */
+/** Largest file in memory, bytes: a configuration, or a file in the place of the program. */
 const MAX_EXECUTABLE = 512 * 1024 * 1024;
 
 /** Bytes compared at a time. */
 const CHUNK = 256 * 1024;
 
-/** Reads until a buffer is full or the file ends; how much that was. */
+/** Reads until a buffer is full or the file ends. Returns the number of bytes. */
 function fill(file: Deno.FsFile, buffer: Uint8Array): number {
   let size = 0;
   for (let n; size < buffer.length && (n = file.readSync(buffer.subarray(size))) !== null;) size += n;

@@ -1,7 +1,7 @@
 /**
- * Files as text without loss: bytes that are no UTF-8 become lone surrogates (U+DC80 for 0x80, up to U+DCFF), which no
- * text of a file can hold otherwise, and turn into the same bytes again. Runtimes read such files, so they have to be
- * read here, and must keep every byte.
+ * Files as text without loss. Bytes that are not UTF-8 become lone surrogates (U+DC80 for 0x80, up to U+DCFF), which a
+ * file's text cannot have otherwise, and turn into the same bytes again. Runtimes read such files, so the installer has
+ * to read them too, and must keep every byte.
  *
  * @module
  */
@@ -9,7 +9,7 @@
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Number added to a byte that is no UTF-8. */
+/** Number added to a byte that is not UTF-8. */
 const ESCAPE = 0xdc00;
 
 /** The text of a file. */
@@ -32,7 +32,7 @@ export function textOfBytes(bytes: Uint8Array): string {
   return text + lenient.decode(bytes.subarray(start));
 }
 
-/** The bytes of a text that {@link textOfBytes} made, or of any other. */
+/** The bytes of a text from {@link textOfBytes}, or of any other text. */
 export function bytesOfText(text: string): Uint8Array {
   if (text.isWellFormed()) return new TextEncoder().encode(text);
   const pieces = text.split(/(?<![\ud800-\udbff])([\udc80-\udcff])/);
@@ -48,7 +48,7 @@ export function bytesOfText(text: string): Uint8Array {
   return joined;
 }
 
-/** Bytes of the character that begins at `at`; 0 when there is none (RFC 3629, section 4). */
+/** Length of the character at index `at`, in bytes. 0: there is no valid character (RFC 3629, section 4). */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   if (first < 0x80) return 1;

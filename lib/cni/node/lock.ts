@@ -7,17 +7,19 @@
  */
 import { requireRegularSync } from "../../kernel/files/regular.ts";
 
-/** Longest wait for another's work, milliseconds: an installer's takes a tenth of that, unless its process is halted. */
+/**
+ * Longest wait for another installer's work, milliseconds. The work takes a tenth of this time, unless the other
+ * process is halted.
+ */
 const PATIENCE_MS = 5000;
 
 /** Wait between looks at the lock, milliseconds. */
 const LOOK_MS = 5;
 
 /**
- * Runs work while holding a lock file. The kernel lets go of the lock when its holder dies.
- *
- * @param ms Longest wait for the lock, milliseconds; nothing else happens in this process meanwhile.
- * @throws {Error} when another process holds it all that time: one that was halted must not halt us too.
+ * Runs work while holding a lock file. The kernel releases the lock when the process dies.
+ * @param ms Longest wait for the lock, milliseconds. The process does nothing else meanwhile.
+ * @throws {Error} When another process holds the lock all that time. A halted process must not halt this process too.
  */
 export function whileLocked<T>(path: string, work: () => T, ms = PATIENCE_MS): T {
   requireRegularSync(path);

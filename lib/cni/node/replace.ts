@@ -1,5 +1,5 @@
 /**
- * Files that change from one whole content to another: a reader sees the old or the new one, also after a crash.
+ * Files that change from one whole content to another: a reader sees the old or the new content, even after a crash.
  *
  * A new content is written beside the file under a name that no program reads, in the same folder (so that it gets the
  * folder's security label, and the move is one step), and moved over the file when it is on the disk.
@@ -10,7 +10,7 @@
  */
 import type { FileCalls } from "./file_calls.ts";
 
-/** Ending of files that are being written. Runtimes read `.conf`, `.conflist` and `.json` only. */
+/** Extension of unfinished files. Runtimes read `.conf`, `.conflist` and `.json` only. */
 const UNFINISHED = ".mesh-unfinished";
 
 /** Mode and owner of a new file. */
@@ -42,12 +42,12 @@ function replaceBy(calls: FileCalls, path: string, how: Ownership, fill: (unfini
   calls.syncFolder(folderOf(path));
 }
 
-/** Takes away a half-written file. The failure before it is the one worth telling. */
+/** Removes an unfinished file. A failure is ignored, because the earlier failure is reported. */
 function forget(calls: FileCalls, unfinished: string): void {
   try {
     calls.remove(unfinished);
   } catch {
-    // The next start takes it away.
+    // The next start removes the file.
   }
 }
 
@@ -58,14 +58,14 @@ export function removeFile(calls: FileCalls, path: string): void {
   calls.syncFolder(folderOf(path));
 }
 
-/** Removes files that an installer left half written when it was killed. */
+/** Removes the unfinished files of a killed installer. */
 export function removeUnfinished(calls: FileCalls, folder: string): void {
   for (const name of calls.list(folder)) {
     if (name.startsWith(".") && name.endsWith(UNFINISHED)) calls.remove(`${folder}/${name}`);
   }
 }
 
-/** A name beside a path, for a file that is written and then moved there. */
+/** A temporary name beside a path, for a file that is written there and then moved to the path. */
 export function unfinishedName(path: string): string {
   return `${folderOf(path)}/.${path.slice(path.lastIndexOf("/") + 1)}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
 }

@@ -7,11 +7,11 @@ import { isObject, protocolVersions } from "../config/network.ts";
 import { type PluginConfig, pluginConfigOf } from "../config/plugin_config.ts";
 import { type CniCommand, CniError, codes, commands, NEWEST } from "./protocol.ts";
 
-/** The pod for which the runtime calls. */
+/** The pod of a runtime's call. */
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
-  /** Empty when the runtime does not give it. */
+  /** Empty when the runtime does not pass it. */
   readonly uid: string;
 }
 
@@ -26,13 +26,12 @@ export interface PluginCall {
   readonly config: PluginConfig;
 }
 
-/** Commands that free resources: runtimes call our plugin first, and a refusal would keep all resources of the pod. */
+/** Commands that free resources. Runtimes call this plugin first, and a refusal would keep all resources of the pod. */
 const freeing: readonly CniCommand[] = ["DEL", "GC"];
 
 /**
- * Reads a call. A call that frees is refused only where it misses the protocol's own demands.
- *
- * @throws {CniError} naming the values that are missing or wrong.
+ * Reads a call. A call that frees resources is refused only if it lacks values that the protocol demands.
+ * @throws {CniError} With the missing or wrong values.
  */
 export function readCall(env: Readonly<Record<string, string | undefined>>, input: string): PluginCall {
   const command = commands.find((name) => name === env["CNI_COMMAND"]);
@@ -58,7 +57,7 @@ export function readCall(env: Readonly<Record<string, string | undefined>>, inpu
   };
 }
 
-/** Version that a call asks for, as far as it can be read: errors are answered in it. */
+/** Version of a call, as far as it can be read. Errors are answered in this version. */
 export function versionOfInput(input: string): string {
   try {
     const value: unknown = JSON.parse(input);
@@ -91,7 +90,7 @@ function readPluginConfig(input: string, command: CniCommand): PluginConfig {
   return config;
 }
 
-/** `KEY=value;...`: the runtime's words about the pod. Keys that we do not know are others' business. */
+/** `KEY=value;...`: the runtime's words about the pod. Unknown keys are for other plugins. */
 function readPodName(args: string, lenient: boolean): PodName | undefined {
   const words = new Map(
     args.split(";").map((pair) => {

@@ -1,5 +1,5 @@
 /**
- * The node's record of the plugin's calls: command, result and time. `install-cni doctor` shows it.
+ * The node's record of the plugin's calls: command, result and time, for `install-cni doctor`.
  *
  * Permissions: read and write (the run folder).
  *
@@ -9,7 +9,7 @@ import { readRegularTextSync, requireRegularSync } from "../../kernel/files/regu
 import { isObject } from "../config/network.ts";
 import { CALLS_FILE, OLDER_CALLS_FILE } from "../node/run_folder.ts";
 
-/** Size at which the file is put aside, bytes. With the one put aside, some thousand calls are kept. */
+/** Size at which the file is renamed, bytes. Together with the renamed file, some thousand calls are kept. */
 const ROTATE_AT = 512 * 1024;
 
 export interface CallRow {
@@ -27,7 +27,7 @@ export interface CallRow {
   readonly took: number;
 }
 
-/** Adds a row, in one write, so that concurrent calls do not mix. Throws when the disk does. */
+/** Adds a row in one write, so that concurrent calls do not mix. Throws when the disk fails. */
 export function rememberCall(runDir: string, row: CallRow): void {
   const path = `${runDir}/${CALLS_FILE}`;
   requireRegularSync(path);
@@ -36,7 +36,7 @@ export function rememberCall(runDir: string, row: CallRow): void {
   if (file.statSync().size > ROTATE_AT) Deno.renameSync(path, `${runDir}/${OLDER_CALLS_FILE}`);
 }
 
-/** The last calls, oldest first. A row that cannot be read is left out: the disk may have been full. */
+/** The last calls, oldest first. An unreadable row is left out: the disk may have been full. */
 export function lastCalls(runDir: string, count: number): CallRow[] {
   const texts = [OLDER_CALLS_FILE, CALLS_FILE].map((name) => {
     try {

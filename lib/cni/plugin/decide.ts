@@ -13,25 +13,25 @@ export type Decision =
   | { readonly do: "redirect"; readonly proxy: Container }
   | { readonly do: "ambient" };
 
-/** Names of containers that are the proxy, and of those that set redirection up themselves. */
+/** Names of proxy containers, and of containers that set up redirection themselves. */
 const proxyNames = ["mesh-proxy", "istio-proxy"];
 const initNames = ["mesh-init", "istio-init"];
 
-/** Keys by which a user says whether a pod is injected; the label wins over the annotation. */
+/** Keys that say whether a pod is injected. The label takes precedence over the annotation. */
 const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
 
 /** Annotations that injection leaves on a pod. */
 const statusKeys = ["sidecar.mesh.io/status", "sidecar.istio.io/status"];
 
-/** Annotations that say how traffic is redirected. */
+/** Annotations with the mode of redirection. */
 export const modeKeys = ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"];
 
-/** Labels that put a pod, or all pods of a namespace, under the node tunnel; and the value that keeps one out. */
+/** Labels that put a pod, or all pods of a namespace, under the node tunnel, and the value that excludes a pod. */
 const ambientKeys = ["mesh.io/dataplane-mode", "istio.io/dataplane-mode"];
 
 /**
- * The decision that needs no look-up of the pod; undefined: look it up. A node agent's own pod never waits for the
- * orchestrator or for a node agent: else a node whose credentials ran out could never get new ones.
+ * The decision without a look-up of the pod. Undefined: look the pod up. A node agent's own pod never waits for the
+ * orchestrator or for a node agent. Otherwise a node with expired credentials could never get new credentials.
  */
 export function decideByName(pod: PodName | undefined, config: PluginConfig): Decision | undefined {
   if (pod === undefined) return { do: "pass", why: "not a pod of the orchestrator" };
@@ -65,18 +65,18 @@ export function decide(
   return { do: "redirect", proxy };
 }
 
-/** True for a pod of the node tunnel. A sidecar keeps a pod out: one pod cannot have both. */
+/** True for a pod of the node tunnel. A sidecar excludes a pod from the tunnel: one pod cannot have both. */
 function isAmbient(pod: Pod, namespaceLabels: Readonly<Record<string, string>>): boolean {
   if (valueOf(pod.annotations, statusKeys) !== undefined) return false;
   return (valueOf(pod.labels, ambientKeys) ?? valueOf(namespaceLabels, ambientKeys)) === "ambient";
 }
 
-/** First value present under one of some keys. */
+/** The first present value of several keys. */
 export function valueOf(table: Readonly<Record<string, string>>, keys: readonly string[]): string | undefined {
   return keys.map((key) => (Object.hasOwn(table, key) ? table[key] : undefined)).find((value) => value !== undefined);
 }
 
-/** True and false as Istio's programs read them. */
+/** True and false in the spelling of Istio's programs. */
 export function isTrue(text: string | undefined): boolean {
   return text !== undefined && ["1", "t", "T", "true", "TRUE", "True"].includes(text);
 }

@@ -20,10 +20,10 @@ import { FACTS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { QuickPods } from "../pods/lookup.ts";
 import { NearPods } from "../pods/near.ts";
 
-/** Time for the node agent to take over a pod, milliseconds: it sets up rules meanwhile. */
+/** Time for the node agent to take over a pod, milliseconds. The node agent sets up rules in this time. */
 const AGENT_MS = 30_000;
 
-/** Most that is read, bytes: many times what a network of many plugins, or a node of many pods, needs. */
+/** Largest input, bytes: many times the need of a network with many plugins, or of a node with many pods. */
 const MAX_INPUT = 16 * 1024 * 1024;
 
 /** Time for a log line, milliseconds: a pod's start must not wait for logs. */
@@ -53,9 +53,9 @@ export async function pluginMain(): Promise<number> {
 }
 
 /**
- * Standard input, whole. The runtime writes it at once, so that nothing is gained by waiting for it in the background.
- *
- * @throws {CniError} when it is too large. It is read to its end all the same: the runtime waits for that.
+ * Reads standard input as a whole. The runtime writes at once, so waiting in the background would gain nothing.
+ * @throws {CniError} When the input is too large. The input is read to its end all the same, because the runtime waits
+ * for that.
  */
 function readInput(): string {
   const decoder = new TextDecoder();
@@ -107,7 +107,7 @@ function identityOf(netns: string): string | undefined {
   }
 }
 
-/** Records and logs the call; a failure of either must not spoil the answer that is given already. */
+/** Records and logs the call. A failure of either must not spoil the given answer. */
 async function recordCall(call: PluginCall, outcome: string, error: CniError | undefined): Promise<void> {
   if (call.command === "VERSION" || call.command === "STATUS" && error === undefined) return;
   const { runDir, logLevel } = call.config;
@@ -130,7 +130,7 @@ async function recordCall(call: PluginCall, outcome: string, error: CniError | u
     const line = { level, time: row.at, scope: "cni-plugin", msg: `${call.command}: ${outcome}`, pod, ms: row.took };
     await post(`${runDir}/${LOG_SOCKET}`, "/log", [JSON.stringify(line)], LOG_MS);
   } catch {
-    // The run folder is full, or no node agent listens; the runtime has its answer.
+    // The run folder is full, or no node agent listens. The runtime has its answer.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * One shell in a network namespace for all commands of a call: entering a namespace and starting a process of this runtime
- * cost more than the commands do.
+ * One shell in a network namespace for all commands of a call. To enter a namespace and to start a process from this
+ * runtime costs more than the commands.
  *
  * Commands are in two lanes, which run at the same time; in a lane one follows the other. There are two ways out of a
  * shell, so that two lanes are the most: one answers on standard output, the other on standard error.
@@ -13,13 +13,15 @@ import { enterWords, NOT_FOUND, type Ran, type RuleNamespace } from "../../iptab
 
 export type Lane = 0 | 1;
 
-/** A command line of plain words or shell syntax of our own, and the text that it reads; nothing by default. */
+/** A command line of plain words or of our own shell syntax, and the command's standard input. Default: empty. */
 export interface ShellCommand {
   readonly line: string;
   readonly input?: string;
 }
 
-/** Line after the answer of a command, and after those of all commands of a script; no tool prints the like. */
+/**
+ * Line after the answer of a command, and after the answers of all commands of a script. No tool prints such a line.
+ */
 const MARK = "====mesh-cni====";
 const MARKED_CODE = /\n?====mesh-cni==== (\d+)\n/;
 const END = "====mesh-cni-end====";
@@ -33,12 +35,12 @@ export class NamespaceShell {
 
   readonly #place: RuleNamespace & { readonly networkNamespace: string };
 
-  /** @param place The namespace, and the file by which tools lock each other out. */
+  /** @param place The namespace, and the lock file of the tools. */
   constructor(place: RuleNamespace & { readonly networkNamespace: string }) {
     this.#place = place;
   }
 
-  /** Runs commands in a lane, after those before them. Resolves with an answer for each. */
+  /** Runs commands in a lane, after earlier commands of the lane. Resolves with an answer for each command. */
   async ask(lane: Lane, commands: readonly ShellCommand[]): Promise<Ran[]> {
     this.#process ??= start(this.#place);
     const process = this.#process;
@@ -84,11 +86,11 @@ class ShellProcess {
     this.#readers = { 0: this.#child.stdout.getReader(), 1: this.#child.stderr.getReader() };
   }
 
-  /** Runs a script after those before it in the lane. Never rejects: a shell that ended has said nothing. */
+  /** Runs a script after earlier scripts of the lane. Never rejects: an ended shell gives an empty answer. */
   run(lane: Lane, script: string): Promise<string> {
     const said = this.#before[lane].then(async () => {
       this.#running++;
-      // A shell that ended gives the reason in its output, which is read.
+      // A shell that has ended gives the reason in its output, which is read.
       this.#writer.write(new TextEncoder().encode(script)).catch(() => {});
       const text = await this.#read(lane);
       this.#running--;
@@ -104,12 +106,14 @@ class ShellProcess {
     return { code: 1, stdout: "", stderr: stderr || `${line}: no answer` };
   }
 
-  /** Ends the shell. Commands that change something have been waited for; the others only read, and are not needed. */
+  /**
+   * Ends the shell. Commands with changes have been waited for. The other commands only read, and are no longer needed.
+   */
   async end(): Promise<void> {
     if (this.#running > 0) this.#child.kill("SIGKILL");
     else {
       await this.#writer.write(new TextEncoder().encode("wait\n")).then(() => this.#writer.close()).catch(() => {
-        // It ended before.
+        // The shell has ended before.
       });
     }
     await Promise.all([...([0, 1] as const).map((lane) => this.#readers[lane].cancel()), this.#child.status]);
@@ -137,7 +141,7 @@ class ShellProcess {
   }
 }
 
-/** A script that the shell runs aside, so that it can begin with the other lane's. */
+/** A script that the shell runs in the background, so that it can begin together with the other lane's script. */
 function scriptOf(lane: Lane, commands: readonly ShellCommand[]): string {
   const text = commands.map(({ line, input }) => {
     const reads = input === undefined ? "" : ` <<'${INPUT_END}'`;

@@ -1,12 +1,12 @@
 /**
- * Whether a network namespace is the pod's: it must have the addresses that the plugins before us gave to the pod. Rules
- * of one pod in another's namespace would give it that one's identity.
+ * Whether a network namespace is the pod's. The namespace must have the addresses that earlier plugins gave to the pod.
+ * The rules of one pod in another pod's namespace would lend the other pod's identity to it.
  *
  * @module
  */
 import { isObject, type NetworkJson } from "../config/network.ts";
 
-/** Addresses that the result before us puts into the pod, without prefix lengths. */
+/** Addresses of the pod in the earlier plugins' result, without prefix lengths. */
 export function podAddresses(previous: NetworkJson | undefined): string[] {
   const interfaces = Array.isArray(previous?.["interfaces"]) ? previous["interfaces"] : [];
   const ips = Array.isArray(previous?.["ips"]) ? previous["ips"] : [];
@@ -29,7 +29,7 @@ export function missingAddresses(previous: NetworkJson | undefined, output: stri
   return podAddresses(previous).filter((address) => !listed.has(address));
 }
 
-/** One text for one address, without a prefix length: a URL's host is canonical in both families. */
+/** One spelling for each address, without a prefix length: a URL's host is canonical in both families. */
 export function canonical(address: string): string {
   const text = address.includes(":") ? `[${address}]` : address;
   return URL.parse(`http://${text}/`)?.hostname ?? address;

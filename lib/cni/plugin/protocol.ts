@@ -10,7 +10,7 @@ export const commands = ["ADD", "CHECK", "DEL", "GC", "STATUS", "VERSION"] as co
 
 export type CniCommand = typeof commands[number];
 
-/** Version answered to a call that names none. */
+/** Version of the answer to a call without a version. */
 export const NEWEST = "1.1.0";
 
 /** Codes of errors: below 100 the protocol's, from 100 ours. */
@@ -30,11 +30,11 @@ export const codes = {
   wrongNamespace: 101,
   /** Rules could not be put in place, so the pod gets no network. */
   rules: 102,
-  /** CHECK found rules other than those expected. */
+  /** CHECK found unexpected rules. */
   drift: 103,
 } as const;
 
-/** A refusal, which the runtime reads as an object and shows to users. */
+/** A refusal. The runtime reads the refusal as an object and shows it to users. */
 export class CniError extends Error {
   override readonly name = "CniError";
   /**
@@ -47,13 +47,13 @@ export class CniError extends Error {
   }
 }
 
-/** The error as the runtime reads it. */
+/** The error in the form for the runtime. */
 export function errorText(error: CniError, version: string): string {
   const { code, message, details } = error;
   return JSON.stringify({ cniVersion: version, code, msg: message, ...(details === "" ? {} : { details }) }) + "\n";
 }
 
-/** The result of those before us, passed on as it is; or an empty one for a call without. */
+/** The earlier plugins' result, unchanged. Empty for a call without a result. */
 export function resultText(previous: NetworkJson | undefined, version: string): string {
   return JSON.stringify({ ...(previous ?? {}), cniVersion: version }) + "\n";
 }

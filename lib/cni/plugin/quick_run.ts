@@ -1,6 +1,6 @@
 /**
  * The system's tools in a pod's namespace, with few processes: a call of the plugin has a tenth of a second, and one
- * process costs a twentieth of that.
+ * process costs a twentieth of this time.
  *
  * One shell reads all that a set-up needs at its start; a restore lists again in the same shell; versions, and the
  * trial of features, are the same for every pod and kept on the node. The answers are those of the tools; only the
@@ -14,37 +14,37 @@ import { TRIAL_CHAIN } from "../../iptables/model/names.ts";
 import type { Ran, RuleNamespace, Run } from "../../iptables/run.ts";
 import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
 
-/** Facts about this node from former calls. */
+/** Facts about this node from earlier calls. */
 export interface KnownFacts {
-  /** True for a trial that succeeded. */
+  /** True for a successful trial. */
   has(trial: string): boolean;
   add(trial: string): void;
-  /** A tool's report of its version; undefined when it was not asked. */
+  /** A tool's report of its version. Undefined: not known. */
   version(line: string): string | undefined;
   addVersion(line: string, text: string): void;
-  /** Something that was known failed: nothing is known any more. */
+  /** Forgets everything, because a known fact was wrong. */
   forget(): void;
 }
 
-/** Namespace entered, and that in which the plugin runs: the node's. */
+/** The entered namespace, and the plugin's own namespace: the node's. */
 const [HERE, NODE] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
 
-/** Asks whether both are one: code 0 for yes, 1 for no, anything else when that cannot be seen. */
+/** Asks whether both are the same: code 0 for yes, 1 for no. Any other code: this cannot be seen. */
 export const IS_NODE: readonly [command: string, args: readonly string[]] = ["test", [HERE, "-ef", NODE]];
 
-/** A question in the words in which a set-up asks it, and the command whose answer is the same; itself by default. */
+/** A question in the set-up's words, and a command with the same answer. Default: the question itself. */
 interface QuickQuestion {
   readonly line: string;
   readonly command?: string;
 }
 
 /**
- * The questions that every set-up asks first, in two lanes that run at the same time, one a family; versions of tools
- * only when they are not known.
+ * The first questions of every set-up, in two lanes that run at the same time, one for each family. Versions of tools
+ * are asked only when they are unknown.
  */
 function questions(facts: KnownFacts): QuickQuestion[][] {
   const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
-  // Of files that it cannot see, `test` says that they are not the same.
+  // For invisible files, `test` answers that they are not the same.
   const here = { line, command: `if test -e ${HERE} && test -e ${NODE}; then ${line}; else (exit 2); fi` };
   return [[here, { line: ADDRESSES }, ...listings("iptables", facts)], listings("ip6tables", facts)];
 }
@@ -55,7 +55,7 @@ function listings(tool: "iptables" | "ip6tables", facts: KnownFacts): QuickQuest
     const version = `${tool}-${kind} --version`;
     if (facts.version(version) === undefined) asked.push({ line: version });
   }
-  // Without tables of the legacy back end its list is empty, and asking would make them.
+  // Without tables of the legacy back end its list is empty, and a question would create tables.
   const names = `/proc/net/${tool === "iptables" ? "ip" : "ip6"}_tables_names`;
   const save = `${tool}-legacy-save`;
   const legacy = { line: save, command: `if read -r any <${names}; then ${save}; fi 2>/dev/null` };
@@ -78,7 +78,7 @@ function partOf(all: Ran, holds: RegExp): Ran {
   };
 }
 
-/** Commands that only look. */
+/** Read-only commands. */
 const LOOKS = [
   /^test .*$/,
   /^ip6?tables(?:-\w+)?-save$/,
@@ -87,7 +87,7 @@ const LOOKS = [
 ];
 const looks = (line: string) => LOOKS.some((one) => one.test(line));
 
-/** Lane of a command: each family has its own. */
+/** Lane of a command: each family has a lane of its own. */
 function laneOf(tool: string): Lane {
   return tool.startsWith("ip6") ? 1 : 0;
 }
@@ -95,7 +95,7 @@ function laneOf(tool: string): Lane {
 /** A way to run commands in a namespace. */
 export interface QuickRun {
   readonly run: Run;
-  /** Ends the processes that were started for it. */
+  /** Ends the processes of this run. */
   end(): Promise<void>;
 }
 
@@ -154,22 +154,22 @@ function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
   };
 }
 
-/** Keeps a version that a tool reported. */
+/** Keeps the reported version of a tool. */
 function noted(facts: KnownFacts, line: string, ran: Ran): Ran {
   if (ran.code === 0) facts.addVersion(line, ran.stdout);
   return ran;
 }
 
-/** Names that begin with `TRIAL_CHAIN`. */
+/** Names with the prefix `TRIAL_CHAIN`. */
 const TRIAL_CHAINS = /MESH_TRIAL\w*/g;
 
-/** The key of a trial: its text without the name of its chain; undefined for an input that is no trial. */
+/** The key of a trial: the trial's text without the name of its chain. Undefined: the input is not a trial. */
 function trialKey(tool: string, input: string): string | undefined {
   if (!input.includes(TRIAL_CHAIN)) return undefined;
   return `${tool} ${input.replaceAll(TRIAL_CHAINS, TRIAL_CHAIN)}`;
 }
 
-/** True for a command line of plain words: nothing that a shell would take for more. */
+/** True for a command line of plain words, without special characters of the shell. */
 function isPlain(line: string): boolean {
   return /^[A-Za-z0-9 ._=:/-]+$/.test(line);
 }

@@ -1,6 +1,6 @@
 /**
- * From a pod's annotations and its proxy's variables to a configuration of redirection. Every text is read by its type;
- * one that does not fit is refused by name, and no text of a user reaches a rule.
+ * From a pod's annotations and the proxy's variables to a configuration of redirection. Every text is read by its type.
+ * A wrong text is refused by name, and no text of a user reaches a rule.
  *
  * @module
  */
@@ -14,14 +14,14 @@ import { CniError, codes } from "./protocol.ts";
 export interface PodRedirection {
   readonly config: RedirectionConfig;
   readonly dualStack: boolean;
-  /** Remarks for people about things that are no mistakes. */
+  /** Remarks for people that are not mistakes. */
   readonly warnings: readonly string[];
 }
 
-/** Port of merged metrics and health where nothing says another one. */
+/** Default port of merged metrics and health. */
 const USUAL_STATUS_PORT = "15020";
 
-/** The proxy's own ports that other machines reach: readiness, and its metrics. */
+/** The proxy's own ports for other machines: readiness, and the proxy's metrics. */
 const PROXY_PORTS = "15021,15090";
 
 /** Spellings of annotations, ours first. */
@@ -48,8 +48,7 @@ function traffic(key: string): string[] {
 
 /**
  * The redirection of a pod.
- *
- * @throws {CniError} code 100, naming every annotation or variable at fault, its value, and what was expected.
+ * @throws {CniError} Code 100, with every wrong annotation or variable, its value, and the expectation.
  */
 export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
   const at = (keys: readonly string[], otherwise: string): Input => {
@@ -121,7 +120,7 @@ function envOf(proxy: Container, name: string): string | undefined {
   return proxy.env[`MESH_${name}`] ?? proxy.env[`ISTIO_${name}`];
 }
 
-/** A hostile value must not flood an error, nor break its line. */
+/** A hostile value must neither flood an error nor break its line. */
 function shown(value: string): string {
   return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}...` : value);
 }

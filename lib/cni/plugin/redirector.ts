@@ -7,31 +7,29 @@ import type { PodRedirection } from "./redirection.ts";
 
 /** A network namespace from inside. */
 export interface NamespaceView {
-  /** Its addresses, as `ip -o addr show` prints them. */
+  /** The namespace's addresses, in the output of `ip -o addr show`. */
   readonly addresses: string;
-  /** True for the node's own, in which no pod's rules may ever be. */
+  /** True for the node's own namespace, which must never get a pod's rules. */
   readonly isNode: boolean;
 }
 
 /** Looks at a network namespace and changes its rules. */
 export interface Redirector {
   /**
-   * Looks at the namespace before anything is changed.
-   *
-   * @throws {Error} when it cannot be entered.
+   * Looks at the namespace before any change.
+   * @throws {Error} When the namespace cannot be entered.
    */
   look(netns: string): Promise<NamespaceView>;
   /**
-   * Puts the rules in place, all or none of a table. Rules that are there already are left, those that differ replaced.
-   *
+   * Puts the rules in place: all rules of a table, or none. Present rules stay, and different rules are replaced.
    * @returns The actions, for people.
-   * @throws {Error} when they cannot be put in place.
+   * @throws {Error} When the rules cannot be put in place.
    */
   apply(netns: string, wanted: PodRedirection): Promise<string>;
-  /** Differences between the rules there and those wanted, a line each. */
+  /** Differences between the present rules and the wanted rules, a line each. */
   check(netns: string, wanted: PodRedirection): Promise<string[]>;
-  /** The faults that keep this node from setting up any redirection; nothing is changed by asking. */
+  /** The faults that keep this node from setting up any redirection. The check changes nothing. */
   obstacles(): Promise<string[]>;
-  /** Ends the processes that were started for all that. */
+  /** Ends the processes of these calls. */
   end(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Messages from the plugin to the node agent, over its sockets: log lines, and pods of the node tunnel. One small HTTP
- * request each, written here, because a client library would cost more time than the call has.
+ * Messages from the plugin to the node agent over UNIX sockets: log lines, and pods of the node tunnel. Each message is
+ * one small HTTP request. The request is written here, because a client library would take more time than the call has.
  *
  * Permissions: read and write (the sockets' paths).
  *
@@ -8,17 +8,16 @@
  */
 import { withinTime } from "../pods/within.ts";
 
-/** Socket, in the run folder, that takes log lines: `POST /log`, an array of texts. */
+/** Socket for log lines in the run folder: `POST /log`, an array of texts. */
 export const LOG_SOCKET = "log.sock";
 
-/** Socket, in the run folder, that takes pods of the node tunnel: `POST /cmdadd`. */
+/** Socket for pods of the node tunnel in the run folder: `POST /cmdadd`. */
 export const EVENT_SOCKET = "pluginevent.sock";
 
 /**
  * Posts JSON to a socket.
- *
- * @param ms Longest time for it.
- * @throws {Error} when there is no listener, the time is over, or the answer is no success.
+ * @param ms Longest time, milliseconds.
+ * @throws {Error} When there is no listener, the time is over, or the answer is not a success.
  */
 export async function post(socket: string, path: string, value: unknown, ms: number): Promise<void> {
   const open = () => Deno.connect({ transport: "unix", path: socket });

@@ -1,5 +1,5 @@
 /**
- * One call, from its values to the text that the runtime reads.
+ * One call, from its values to the answer for the runtime.
  *
  * Fail closed: a fault that keeps an injected pod from being redirected is an error, upon which the runtime takes the
  * pod's network away again and tries later. There is no way to a network past the proxy.
@@ -23,9 +23,11 @@ export interface CallWorld {
   readonly redirector: Redirector;
   /** Hands a pod of the node tunnel to the node agent. */
   readonly tellAgent: (call: PluginCall, pod: PodName) => Promise<void>;
-  /** The identity of the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
+  /**
+   * The identity of the namespace at a path, to notice that the namespace was replaced. Undefined: this cannot be seen.
+   */
   readonly identityOf: (netns: string) => string | undefined;
-  /** A clock that only goes forward, milliseconds. */
+  /** A monotonic clock, milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Logs a step. */
@@ -36,13 +38,13 @@ export interface CallWorld {
 const WAITS = [100, 200, 400, 800, 1500, 2000];
 
 /**
- * Time in which the last question about a pod begins, milliseconds, however slowly those before were answered. Runtimes
- * try again by themselves, and report the reason; a process that waits holds 60 MB of the node.
+ * Time for the beginning of the last question about a pod, milliseconds, however slow earlier answers were. Runtimes
+ * try again by themselves, and report the reason. A waiting process holds 60 MB of the node's memory.
  */
 const PATIENCE_MS = 5000;
 
 /**
- * Logged for a pod whose namespace could not be compared: our plugin was called alone, or by a primary without a
+ * Logged for a pod whose namespace could not be compared: the plugin was called alone, or after a plugin without a
  * result.
  */
 const UNVERIFIED = "the runtime gave no address of the pod, so that it is not known whether the namespace is the pod's";
@@ -64,15 +66,15 @@ export async function runCall(call: PluginCall, world: CallWorld): Promise<strin
       return "";
     case "DEL":
     case "GC":
-      // Rules go with the pod's namespace, and nothing is kept outside of it.
+      // Rules disappear with the pod's namespace, and nothing is kept outside of the namespace.
       world.said("nothing is kept");
       return "";
   }
 }
 
 /**
- * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: a node that says no
- * would not start the pod that repairs it.
+ * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: a node that answers
+ * no would not start the pod that repairs it.
  */
 async function status(world: CallWorld): Promise<void> {
   const obstacles = await world.redirector.obstacles();
@@ -116,11 +118,12 @@ async function check(call: PluginCall, world: CallWorld): Promise<void> {
 
 type Judged = Exclude<Decision, { do: "redirect" }> | { readonly do: "redirect"; readonly wanted: PodRedirection };
 
-/** The decision for the call's pod; its namespace is being looked at meanwhile. */
+/** The decision for the call's pod. The pod's namespace is examined meanwhile. */
 async function judge(call: PluginCall, world: CallWorld): Promise<Judged> {
   const early = decideByName(call.pod, call.config);
   if (early !== undefined && early.do !== "redirect") return early;
-  // Reading the namespace takes about as long as asking for the pod; it is asked again where its answer counts.
+  // The examination takes about as long as the look-up of the pod. The namespace is asked again where the answer
+  // counts.
   world.redirector.look(call.netns).catch(() => {});
   const name = call.pod as PodName;
   const pods = lookup(world);
@@ -161,7 +164,7 @@ async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promis
   throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, messageOf(last));
 }
 
-/** Static pods have the node's uid, which the orchestrator keeps in an annotation of its copy. */
+/** Static pods have the node's uid. The orchestrator keeps this uid in an annotation of its copy. */
 function isThatPod(pod: Pod, name: PodName): boolean {
   if (name.uid === "" || pod.uid === name.uid) return true;
   return ["kubernetes.io/config.hash", "kubernetes.io/config.mirror"].some((key) => pod.annotations[key] === name.uid);

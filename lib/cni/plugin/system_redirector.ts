@@ -27,14 +27,14 @@ export interface RedirectorOptions {
   readonly factsFile: string | undefined;
 }
 
-/** A redirector. It keeps what it reads for one call; make a new one for the next. */
+/** A redirector for one call. It caches what it reads, so the next call needs a new redirector. */
 export function systemRedirector(options: RedirectorOptions): Redirector {
   const runs = new Map<string, QuickRun>();
   const facts = options.factsFile === undefined ? nothingKnown : fileFacts(options.factsFile);
   const runIn = (netns: string): Run => {
     let run = runs.get(netns);
     if (run === undefined) {
-      // The lock is the namespace's own file: it is there as long as the pod, and nothing is left behind.
+      // The lock is the namespace's own file: the file exists as long as the pod, and nothing is left behind.
       run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, facts);
       runs.set(netns, run);
     }
@@ -113,7 +113,7 @@ const nothingKnown: KnownFacts = {
 /** How a version is kept among the trials. */
 const VERSION = " => ";
 
-/** Known facts in a file: an array of texts. Only a hint: a file that cannot be read counts as absent. */
+/** Known facts in a file: an array of texts. The facts are hints only: an unreadable file counts as absent. */
 function fileFacts(path: string): KnownFacts {
   let known: Set<string> | undefined;
   const read = () => (known ??= new Set(readTexts(path)));

@@ -1,6 +1,6 @@
 /**
- * Looks up pods by the orchestrator's API for the plugin: see {@link quickGet} for why not by the client that the rest
- * uses.
+ * Looks up pods by the orchestrator's API for the plugin. {@link quickGet} says why the plugin does not use the other
+ * programs' client.
  *
  * Permissions: net (the API's address).
  *
@@ -12,15 +12,18 @@ import { type Pod, readPod } from "./pod.ts";
 import { quickGet } from "./quick_get.ts";
 import { type PodLookup, PodSourceError } from "./source.ts";
 
-/** Longest time for one question, milliseconds: of a node that starts 200 pods at once each call has a hundredth of a core. */
+/**
+ * Longest time for one question, milliseconds. On a node that starts 200 pods at once each call has a hundredth of a
+ * core.
+ */
 const QUESTION_MS = 20_000;
 
-/** Looks pods up in the API that an orchestrator config file describes. */
+/** Looks up pods in the API of an orchestrator config file. */
 export class QuickPods implements PodLookup {
   readonly #access: OrchAccess;
 
   /**
-   * @param access The access to the API, as the file describes it.
+   * @param access The access from the file.
    * @param ms Longest time for one question, milliseconds.
    */
   constructor(access: OrchAccess, private readonly ms = QUESTION_MS) {

@@ -1,6 +1,6 @@
 /**
- * Looks up pods by the node agent when it is there, else by the orchestrator: the answer is the same, the way is shorter.
- * Nothing depends on the agent.
+ * Looks up pods by the node agent if the agent is there, otherwise by the orchestrator. The answer is the same, and the
+ * way is shorter. Nothing depends on the agent.
  *
  * Permissions: read and write (the socket's path), and those of its fallback.
  *
@@ -12,8 +12,8 @@ import { quickExchange } from "./quick_get.ts";
 import type { PodLookup } from "./source.ts";
 
 /**
- * Time for the agent's answer, milliseconds; then the orchestrator is asked. An agent that is there answers, however late
- * on a node that starts 200 pods at once; asking both then took that node twice as long, and 45 of the pods failed.
+ * Time for the agent's answer, milliseconds. Then the orchestrator is asked. A running agent answers, however late on a
+ * node that starts 200 pods at once. When calls asked both, the node took twice as long, and 45 of the pods failed.
  */
 const NEAR_MS = 15_000;
 
@@ -34,7 +34,7 @@ export class NearPods implements PodLookup {
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
     const near = await this.#near(`/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`);
-    // The agent writes what `readPod` made, so that its type is known.
+    // The agent writes the result of `readPod`, so the type is known.
     return near === undefined ? await this.#far.pod(namespace, name) : near as unknown as Pod;
   }
 
@@ -43,7 +43,7 @@ export class NearPods implements PodLookup {
     return near === undefined ? await this.#far.namespaceLabels(name) : near as Readonly<Record<string, string>>;
   }
 
-  /** The agent's answer; undefined when it has none, which may be because it knows less than the orchestrator by now. */
+  /** The agent's answer. Undefined: none, perhaps because the orchestrator knows more by now. */
   async #near(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
       const open = () => Deno.connect({ transport: "unix", path: this.#socket });
@@ -51,7 +51,7 @@ export class NearPods implements PodLookup {
       const value: unknown = status === 200 ? JSON.parse(body) : undefined;
       return isObject(value) ? value : undefined;
     } catch {
-      // No agent, or one that is just ending: the orchestrator is asked.
+      // There is no agent, or the agent is just ending: the orchestrator is asked.
       return undefined;
     }
   }

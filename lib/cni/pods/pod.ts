@@ -1,16 +1,16 @@
 /**
- * A pod, as far as the node's programs look at it, read from the orchestrator's object.
+ * A pod, as far as the node's programs need it, read from the orchestrator's object.
  *
  * @module
  */
 import { isObject, type NetworkJson } from "../config/network.ts";
 
-/** A container, among those that start a pod or those that are it. */
+/** An init container or a container of the pod. */
 export interface Container {
   readonly name: string;
   readonly init: boolean;
   readonly args: readonly string[];
-  /** Variables with a value written out; one that refers to something else has the empty text. */
+  /** Variables with a literal value. A variable that refers to something else has the empty text. */
   readonly env: Readonly<Record<string, string>>;
   readonly runAsUser: number | undefined;
   readonly runAsGroup: number | undefined;
@@ -23,12 +23,12 @@ export interface Termination {
   readonly message: string;
 }
 
-/** State of a container that starts a pod. */
+/** State of an init container. */
 export interface InitStatus {
   readonly name: string;
-  /** How it ended, when it has. */
+  /** How the container ended. Undefined: it has not ended. */
   readonly ended: Termination | undefined;
-  /** How it ended the time before. */
+  /** How the container ended the time before. */
   readonly endedBefore: Termination | undefined;
 }
 
@@ -40,17 +40,19 @@ export interface Pod {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly nodeName: string;
-  /** True once it was deleted and is coming to its end. */
+  /** True after the pod's deletion, while it ends. */
   readonly ending: boolean;
   readonly hostNetwork: boolean;
-  /** Of its network, without prefix lengths; none before it has one. */
+  /** The pod's addresses, without prefix lengths. Empty until the pod has a network. */
   readonly addresses: readonly string[];
-  /** Those that start it, then those that are it. */
+  /** Init containers first, then the pod's containers. */
   readonly containers: readonly Container[];
   readonly initStatuses: readonly InitStatus[];
 }
 
-/** Reads a pod. A field that is missing or of another type gets its empty value, as with the orchestrator's readers. */
+/**
+ * Reads a pod. A missing field, or a field of another type, gets an empty value, as in the orchestrator's own readers.
+ */
 export function readPod(value: unknown): Pod {
   const pod = object(value);
   const meta = object(pod["metadata"]);

@@ -1,6 +1,6 @@
 /**
- * One HTTP GET on a connection of its own: for a process that asks one question and ends. The runtime's client costs such
- * a process a fifth of its time before the first byte.
+ * One HTTP GET on a connection of its own, for a process with one question. The runtime's client would cost such a
+ * process a fifth of its time before the first byte.
  *
  * Permissions: net (the address asked).
  *
@@ -15,10 +15,10 @@ export interface QuickAnswer {
   readonly body: string;
 }
 
-/** Time for a connection, milliseconds: that is the kernels' work, so it takes long only where nothing answers. */
+/** Time for a connection, milliseconds. The kernels connect, so this takes long only if nothing answers. */
 const CONNECT_MS = 5000;
 
-/** Largest answer that is read, bytes: objects of the orchestrator are smaller than its own limit, 3 MiB. */
+/** Largest answer, bytes. Objects of the orchestrator are smaller than the orchestrator's own limit, 3 MiB. */
 const MAX_ANSWER = 4 * 1024 * 1024;
 
 /**
@@ -37,7 +37,7 @@ export async function quickGet(
   return await quickExchange(() => connect(url, ca), url, headers, ms);
 }
 
-/** The same on a connection that is made by the caller. */
+/** The same on the caller's connection. */
 export async function quickExchange(
   open: () => Promise<Deno.Conn>,
   url: URL,
@@ -92,9 +92,8 @@ async function readAll(connection: Deno.Conn): Promise<Uint8Array> {
 }
 
 /**
- * An answer from its bytes, which end where the connection did.
- *
- * @throws {Error} for bytes that are no answer, or half of one.
+ * An answer from all bytes of a connection.
+ * @throws {Error} For bytes that are not a whole answer.
  */
 export function parseAnswer(bytes: Uint8Array): QuickAnswer {
   const end = indexOf(bytes, [13, 10, 13, 10], 0);

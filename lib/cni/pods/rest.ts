@@ -1,6 +1,6 @@
 /**
- * Pods by the orchestrator's API, for the installer, which asks, watches and changes. The plugin has a quicker way to
- * its one question.
+ * Pods by the orchestrator's API for the installer, which asks, watches and changes. The plugin has a quicker way for
+ * its only question.
  *
  * Permissions: net (the API's address).
  *
@@ -31,13 +31,13 @@ const NAMESPACES: ApiResource = {
 const DAEMON_SETS: ApiResource = { ...PODS, group: "apps", plural: "daemonsets", kind: "DaemonSet" };
 const EVENTS: ApiResource = { ...PODS, plural: "events", kind: "Event" };
 
-/** The API that an orchestrator config file describes; read anew for each question, because tokens change. */
+/** The API of an orchestrator config file. The file is read anew for each question, because tokens change. */
 export class RestPods implements PodSource {
   readonly #client: ApiClient;
 
   /**
-   * @param access The access to the API, as the file describes it now.
-   * @param log Gets a line for each request, of severity debug. Default: none is written.
+   * @param access The present access from the file.
+   * @param log Gets a line of severity debug for each request. Default: none is written.
    */
   constructor(access: () => OrchAccess, log?: Logger) {
     this.#client = new ApiClient({
@@ -92,7 +92,7 @@ export class RestPods implements PodSource {
   }
 
   async label(pod: Pod, key: string, value: string): Promise<void> {
-    // The status sub-resource takes labels too, and needs less rights than the pod itself.
+    // The status sub-resource takes labels too, and needs fewer rights than the pod itself.
     await this.#tell({
       method: "PATCH",
       path: `${podPath(pod)}/status`,

@@ -1,24 +1,23 @@
 /**
- * The requests of the node's programs to the orchestrator, and no more than those. The plugin looks up one pod; the
- * repair of broken pods watches the node's pods, labels and deletes.
+ * The requests of the node's programs to the orchestrator. There are no others. The plugin looks up one pod. The repair
+ * of broken pods watches the node's pods, labels and deletes.
  *
  * @module
  */
 import type { Pod } from "./pod.ts";
 
-/** Looks up the facts that the plugin must know of a pod. */
+/** Looks up the facts that the plugin needs of a pod. */
 export interface PodLookup {
   /**
-   * One pod as the orchestrator has it now; undefined when there is none.
-   *
-   * @throws {PodSourceError} when there is no answer.
+   * The present pod. Undefined: there is none.
+   * @throws {PodSourceError} When there is no answer.
    */
   pod(namespace: string, name: string): Promise<Pod | undefined>;
   /** Labels of a namespace; undefined when there is none. Throws as {@link PodLookup.pod}. */
   namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Selects the pods that are watched. Selectors as the orchestrator writes them: `key=value,...`. */
+/** Selects the watched pods. Selectors are in the orchestrator's form: `key=value,...`. */
 export interface PodFilter {
   readonly labelSelector: string;
   readonly fieldSelector: string;
@@ -40,24 +39,22 @@ export interface PodNote {
 /** All that a node does with pods. */
 export interface PodSource extends PodLookup {
   /**
-   * The pods that match, each once, then every change, until the signal aborts. A lost connection is made again, after
-   * which the changes of the meantime come.
-   *
-   * @param troubled Called with the reason each time a connection was lost.
+   * The matching pods, each once, then every change, until the signal aborts. A lost connection is made again, and the
+   * missed changes follow.
+   * @param troubled Called with the reason when a connection was lost.
    */
   watch(filter: PodFilter, signal: AbortSignal, troubled?: (error: PodSourceError) => void): AsyncIterable<PodEvent>;
   /** Adds a label to a pod. */
   label(pod: Pod, key: string, value: string): Promise<void>;
-  /** Deletes this pod: not one of the same name that came after it, and not one that changed since. */
+  /** Deletes this pod, but not a later pod of the same name, and not a pod that changed since. */
   remove(pod: Pod): Promise<void>;
   /** Publishes an event about a pod. */
   note(pod: Pod, note: PodNote): Promise<void>;
   /**
-   * Whether the set of pods to which a pod belongs is to stay: false when the set is gone or going, so that its pods end
-   * for good and not for a replacement.
-   *
-   * @throws {PodSourceError} when there is no answer, or no such pod: one that was deleted by force no longer names its
-   *   set.
+   * Whether the set of a pod stays. False when the set is gone or going: then the set's pods end for good and are not
+   * replaced.
+   * @throws {PodSourceError} When there is no answer or no such pod. A pod that was deleted by force no longer names
+   * its set.
    */
   setStays(namespace: string, podName: string): Promise<boolean>;
 }
@@ -70,7 +67,7 @@ export class PodSourceError extends Error {
     super(message, options);
   }
 
-  /** True when asking again may help: no answer, too busy, or credentials that are being renewed. */
+  /** True when another attempt may help: no answer, too busy, or credentials that are being renewed. */
   get transient(): boolean {
     return this.status === undefined || this.status === 401 || this.status === 429 || this.status >= 500;
   }

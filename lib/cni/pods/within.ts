@@ -1,16 +1,15 @@
 /**
- * Work on a connection that ends in time.
+ * Work on a connection with a deadline.
  *
  * @module
  */
 
 /**
- * Does work on a connection and closes it. Closing alone does not end a read that waits (the runtime keeps it), so that
- * the work is left behind when it is late: for processes that end soon.
- *
- * @param open Makes the connection; in time too.
- * @param ms Longest time for all of it, milliseconds.
- * @throws {Error} when it is late, and the errors of the work.
+ * Does work on a connection and closes the connection. Closing does not end a waiting read (the runtime keeps the
+ * read), so late work is left behind: for processes that end soon.
+ * @param open Makes the connection, within the same time.
+ * @param ms Longest time for everything, milliseconds.
+ * @throws {Error} When the work is late, and the errors of the work.
  */
 export async function withinTime<T>(
   ms: number,
@@ -32,7 +31,7 @@ export async function withinTime<T>(
   } finally {
     over = true;
     clearTimeout(timer);
-    // The result of work that is late is not used any more.
+    // The result of late work is not used.
     worked.catch(() => {});
     close(connection);
   }
@@ -42,6 +41,6 @@ function close(connection: Deno.Conn | undefined): void {
   try {
     connection?.close();
   } catch {
-    // It was closed by its other end, or by the work.
+    // The peer or the work has closed the connection already.
   }
 }

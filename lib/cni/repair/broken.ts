@@ -1,5 +1,5 @@
 /**
- * Finds the pods that started before the plugin was there: their validation container finds no redirection and ends
+ * Finds the pods that started before the plugin was installed. Their validation container finds no redirection and ends
  * with a code of its own, again and again. Pure.
  *
  * @module
@@ -8,7 +8,7 @@ import type { Pod, Termination } from "../pods/pod.ts";
 import type { PodFilter } from "../pods/source.ts";
 
 export interface RepairOptions {
-  /** Redirect the pod where it is; goes before deleting, which goes before labelling. */
+  /** Redirects pods in place. Takes precedence over deleting, which takes precedence over labelling. */
   readonly repairPods: boolean;
   readonly deletePods: boolean;
   readonly labelPods: boolean;
@@ -16,7 +16,7 @@ export interface RepairOptions {
   readonly labelValue: string;
   /** Undefined: pods of all nodes. */
   readonly nodeName: string | undefined;
-  /** Empty: pods without it are looked at too. */
+  /** Empty: pods without the annotation are examined too. */
   readonly sidecarAnnotation: string;
   readonly fieldSelectors: string;
   readonly labelSelectors: string;
@@ -37,7 +37,7 @@ export function repairFilter(options: RepairOptions): PodFilter {
   };
 }
 
-/** True for a pod that started without redirection, and is not coming to its end already. */
+/** True for a pod that started without redirection, and is not ending already. */
 export function isBroken(pod: Pod, options: RepairOptions): boolean {
   if (pod.ending) return false;
   if (options.sidecarAnnotation !== "" && !spellings(options.sidecarAnnotation).some((key) => key in pod.annotations)) {
@@ -47,7 +47,7 @@ export function isBroken(pod: Pod, options: RepairOptions): boolean {
     if (options.initContainerName !== "" && !containerNames(options.initContainerName).includes(status.name)) {
       return false;
     }
-    // Once it ended well the pod has its redirection, also after earlier failures.
+    // After a successful end the pod has redirection, even after earlier failures.
     if (status.ended !== undefined && (status.ended.exitCode === 0 || status.ended.reason === "Completed")) {
       return false;
     }

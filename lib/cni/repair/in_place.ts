@@ -1,6 +1,6 @@
 /**
- * Redirects a pod that runs already: finds its network namespace on this node by the pod's addresses, and puts the rules
- * there that the plugin would have put. The next run of the pod's validation container finds them, and the pod starts.
+ * Redirects a running pod: finds the pod's network namespace on this node by the pod's addresses, and puts the plugin's
+ * rules there. The next run of the pod's validation container finds the rules, and the pod starts.
  *
  * Permissions: read (the folder of network namespaces), and those of the redirector.
  *
@@ -13,21 +13,20 @@ import { podRedirection } from "../plugin/redirection.ts";
 import type { Redirector } from "../plugin/redirector.ts";
 import type { Pod } from "../pods/pod.ts";
 
-/** The node on which pods are redirected. */
+/** The node of the redirected pods. */
 export interface RepairPlace {
-  /** Folder in which the runtime names the network namespaces of its pods, as `/var/run/netns`. */
+  /** Folder of the pods' network namespaces, such as `/var/run/netns`. */
   readonly namespaces: string;
-  /** A new one each time: it keeps what it reads. */
+  /** A new redirector for each call: a redirector caches what it reads. */
   readonly redirector: () => Redirector;
-  /** Namespaces whose pods the plugin passes on (EXCLUDE_NAMESPACES). */
+  /** Namespaces whose pods the plugin does not redirect (EXCLUDE_NAMESPACES). */
   readonly excludeNamespaces: readonly string[];
 }
 
 /**
- * Redirects a pod where it is. Nothing is changed unless exactly one namespace has all of its addresses.
- *
+ * Redirects a pod in place. Nothing is changed unless exactly one namespace has all addresses of the pod.
  * @returns The actions, for people.
- * @throws {Error} saying why the pod is not redirected.
+ * @throws {Error} With the reason why the pod is not redirected.
  */
 export async function redirectInPlace(pod: Pod, place: RepairPlace): Promise<string> {
   if (place.excludeNamespaces.includes(pod.namespace)) throw new Error("its namespace is excluded");
@@ -40,13 +39,13 @@ export async function redirectInPlace(pod: Pod, place: RepairPlace): Promise<str
   return await asked(place, (redirector) => redirector.apply(netns, wanted));
 }
 
-/** The path of the one namespace that has all addresses of the pod. */
+/** The path of the only namespace with all addresses of the pod. */
 async function namespaceOf(pod: Pod, place: RepairPlace): Promise<string> {
   if (pod.addresses.length === 0) throw new Error("it has no address by which its network namespace could be found");
   const addresses = pod.addresses.map(canonical);
   const found: string[] = [];
   const unseen: string[] = [];
-  // One after the other: each costs a process, and nobody waits for a repair.
+  // One namespace after the other: each costs a process, and nobody waits for a repair.
   for (const { name } of Deno.readDirSync(place.namespaces)) {
     const path = `${place.namespaces}/${name}`;
     try {
@@ -65,7 +64,7 @@ async function namespaceOf(pod: Pod, place: RepairPlace): Promise<string> {
   throw new Error(`${which}${where} has the pod's addresses, ${addresses.join(", ")}${rest}`);
 }
 
-/** Annotations that cannot be are named in the details of the plugin's error. */
+/** The details of the plugin's error name wrong annotations. */
 function wantedBy<T>(read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * Repairs broken pods: redirects them where they are, deletes them, so that their owner makes new ones, or labels them
- * for people.
+ * Repairs broken pods: redirects them in place, deletes them, so that their owner creates new pods, or labels them for
+ * people.
  *
  * Each pod has one owner: a loop that works on its latest state until that needs nothing.
  *
@@ -14,7 +14,7 @@ import { type PodSource, PodSourceError } from "../pods/source.ts";
 import { isBroken, repairFilter, type RepairOptions } from "./broken.ts";
 import { redirectInPlace, type RepairPlace } from "./in_place.ts";
 
-/** The parts that repair works with. */
+/** The environment of a repair. */
 export interface RepairWorld {
   readonly pods: PodSource;
   readonly clock: Clock;
@@ -22,11 +22,11 @@ export interface RepairWorld {
   readonly metrics: Metrics;
   /** Name of the cluster, for metrics. */
   readonly cluster: string;
-  /** The node on which pods are redirected. */
+  /** The node of the redirected pods. */
   readonly place: RepairPlace;
 }
 
-/** A way to repair a pod, its event, and the event's words when it is done. */
+/** A way to repair a pod, with the event and its words. */
 interface RepairWay {
   readonly type: "repair" | "delete" | "label";
   readonly reason: string;
@@ -34,7 +34,7 @@ interface RepairWay {
   readonly act: (pod: Pod, options: RepairOptions, world: RepairWorld) => Promise<unknown>;
 }
 
-/** The ways, the first that is wanted goes before the others. */
+/** The ways, in order of precedence. */
 const WAYS: readonly (RepairWay & { readonly wanted: (options: RepairOptions) => boolean })[] = [
   {
     wanted: ({ repairPods }) => repairPods,
@@ -53,10 +53,10 @@ const WAYS: readonly (RepairWay & { readonly wanted: (options: RepairOptions) =>
   },
 ];
 
-/** How often one state of a pod is tried. */
+/** Attempts for one state of a pod. */
 const ATTEMPTS = 5;
 
-/** First wait between attempts, milliseconds; each further one is twice as long. */
+/** First wait between attempts, milliseconds. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 200;
 
 /** Watches and repairs until the signal aborts. */
@@ -66,7 +66,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     world.log.info("broken pods are neither redirected, deleted nor labelled: nothing to repair");
     return;
   }
-  /** Pods that are redirected by now, by uid: they count as broken until their validation container runs again. */
+  /** Redirected pods by uid. They count as broken until their validation container runs again. */
   const redirected = new Map<string, string>();
   const latest = new Map<string, Pod | undefined>();
   const owners = new Map<string, Promise<void>>();
@@ -83,7 +83,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     if (owners.has(key) || !latest.has(key)) return;
     const ended = own(key).finally(() => {
       owners.delete(key);
-      // Changes between its last look and now.
+      // Changes since the last look.
       ensureOwner(key);
     });
     owners.set(key, ended);
@@ -97,7 +97,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
   await Promise.all(owners.values());
 }
 
-/** Every attempt that fails is counted; a fault that lasts is reported once. */
+/** Every failed attempt is counted. A lasting fault is reported once. */
 function tellOfTrouble({ log, metrics, cluster }: RepairWorld): (error: PodSourceError) => void {
   let last: string | undefined;
   return ({ message }) => {
@@ -134,7 +134,7 @@ async function repairPod(
       const said = error instanceof Error ? error.message : String(error);
       counter.inc({ type, result: "fail" });
       log.warn("broken pod could not be repaired", { by: type, attempt, error });
-      // It changed or went meanwhile: the watch brings its present state.
+      // The pod changed or disappeared meanwhile: the watch brings its present state.
       if (status === 404 || status === 409) return false;
       if (attempt === ATTEMPTS) {
         await note(pod, reason, `pod detected as broken, but failed to ${type}: ${said}`, world);
@@ -145,7 +145,7 @@ async function repairPod(
   return false;
 }
 
-/** Publishes an event; a repair does not depend on it. */
+/** Publishes an event. A repair does not depend on the event. */
 async function note(pod: Pod, reason: string, message: string, world: RepairWorld): Promise<void> {
   try {
     await world.pods.note(pod, { reason, message });

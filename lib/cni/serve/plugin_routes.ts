@@ -1,7 +1,7 @@
 /**
  * The node agent's routes for the plugin, which runs as many short processes, over a socket in the run folder. Log
- * lines of the plugin are written as this program's own, under the scope `cni-plugin`; pods are looked up over a
- * connection that is there already. (A process of its own spends more on TLS than on anything else.)
+ * lines of the plugin are written to this program's log, under the scope `cni-plugin`. Pods are looked up over an
+ * existing connection. (A new process spends more time on TLS than on anything else.)
  *
  * @module
  */
@@ -15,8 +15,8 @@ import { type PodLookup, PodSourceError } from "../pods/source.ts";
 const MAX_BODY = 1024 * 1024;
 
 /**
- * `POST /log`: an array of texts, each a line as JSON. `GET /pods/<namespace>/<name>` and `GET /namespaces/<name>`: what
- * the orchestrator answers, or `null`.
+ * `POST /log`: an array of texts, each a line as JSON. `GET /pods/<namespace>/<name>` and `GET /namespaces/<name>`: the
+ * orchestrator's answer, or `null`.
  */
 export function pluginRoutes(log: Logger, pods: PodLookup): Route[] {
   return [
@@ -56,7 +56,7 @@ async function lookUp(ask: () => Promise<unknown>): Promise<HttpResponse> {
   }
 }
 
-/** Writes a line in its own level; one that is no JSON is written as it is. */
+/** Writes a line with the line's own level. A line that is not JSON is written unchanged. */
 function writeLine(line: string, log: Logger): void {
   let value: unknown;
   try {

@@ -24,9 +24,9 @@ export interface ServeOptions {
   readonly runDir: string;
   readonly healthPort: number;
   readonly monitoringPort: number;
-  /** Metrics are for clients of this machine alone (`METRICS_LOCALHOST_ACCESS_ONLY`). */
+  /** Only clients of this machine get metrics (`METRICS_LOCALHOST_ACCESS_ONLY`). */
   readonly metricsLocalOnly: boolean;
-  /** Names by which metrics may be asked for then, beside addresses and localhost. */
+  /** Host names allowed in requests for metrics in this case, in addition to addresses and localhost. */
   readonly names: readonly string[];
   /** Pages about the process. Absent: none. */
   readonly introspection?: NodeIntrospection;
@@ -34,7 +34,7 @@ export interface ServeOptions {
 
 /** The port and the loader of the pages about the process. */
 export interface NodeIntrospection extends IntrospectionPort {
-  /** Gives the pages, once one is asked for. */
+  /** Loads the pages with the first request. */
   readonly later: LoadRoutes;
 }
 
@@ -53,9 +53,8 @@ export interface NodeServers extends NodePorts {
 }
 
 /**
- * Starts all servers; they close with the kernel's stopper.
- *
- * @throws {NodeAgentStartError} naming each port, and the run folder, that cannot be used
+ * Starts all servers. They close with the kernel's stopper.
+ * @throws {NodeAgentStartError} With each port, and the run folder, that cannot be used.
  */
 export async function serveNode(
   options: ServeOptions,
@@ -98,10 +97,10 @@ export async function serveNode(
   };
 }
 
-/** The plugin's socket, which goes with the run folder and has to come back with it. */
+/** The plugin's socket. It disappears with the run folder and has to come back with the folder. */
 function pluginSocket(runDir: string, kernel: Kernel, pods: PodLookup) {
   let server: HttpServer | undefined;
-  /** One change after the other: a new socket may get the inode of the old one. */
+  /** One change after the other: a new socket may get the inode of the old socket. */
   let last: Promise<void> = Promise.resolve();
   const open = async () => {
     server = await servePlugin(`${runDir}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
@@ -121,9 +120,8 @@ function pluginSocket(runDir: string, kernel: Kernel, pods: PodLookup) {
 }
 
 /**
- * Serves the plugin's socket; an installer that still listens there is on its way out, and is replaced.
- *
- * @throws Error when the socket cannot be made
+ * Serves the plugin's socket. An installer that still listens there is ending, and is replaced.
+ * @throws {Error} When the socket cannot be made.
  */
 export async function servePlugin(path: string, log: Logger, pods: PodLookup): Promise<HttpServer> {
   const server = new HttpServer({ routes: pluginRoutes(log, pods), log });

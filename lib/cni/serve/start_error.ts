@@ -9,16 +9,16 @@ import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_fa
 /** Options that may have a fault at start. */
 export type NodeAgentOption = "runDir" | "healthPort" | "monitoringPort" | "introspection";
 
-/** A node agent that did not start; `faults` names every option at fault. */
+/** A failed start of the node agent. `faults` names every option at fault. */
 export class NodeAgentStartError extends OptionFaults<NodeAgentOption> {
   override readonly name = "NodeAgentStartError";
 }
 
-/** Runs several steps and reports at the end all that failed. */
+/** Runs several steps and reports all failures at the end. */
 export class Attempts {
   readonly #faults: OptionFault<NodeAgentOption>[] = [];
 
-  /** Runs one step; undefined when it fails. */
+  /** Runs one step. Returns undefined when the step fails. */
   async try<T>(
     option: NodeAgentOption,
     value: string | number,
