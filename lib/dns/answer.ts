@@ -1,5 +1,5 @@
 /**
- * Turns a question into its answer, in the packet that it came in: the name stays where it is, the records follow it.
+ * Turns a question into its answer, in the packet of the question: the name stays in place, and the records follow.
  *
  * @module
  */
@@ -19,17 +19,17 @@ import { type Question, READ, readQuestion } from "./packet/question.ts";
 import { type Records, TTL_SECONDS } from "./table/addresses.ts";
 import type { LookupTable } from "./table/lookup.ts";
 
-/** The treatment of a packet that has no answer here. */
+/** The treatment of a packet without an answer from here. */
 export const VERDICT = {
   /** Nothing at all. */
   DROP: -1,
   /** Ask upstream; the name is unknown here. */
   FORWARD: -2,
-  /** Ask upstream for a type that is not kept here; the name itself exists. */
+  /** Ask upstream for a type that the table does not have. The name itself exists. */
   FORWARD_KNOWN: -3,
 } as const;
 
-/** The treatment of questions that come before the first table. */
+/** The treatment of questions before the first table. */
 export type BeforeTable = "fail" | "forward";
 
 /** BADVERS (RFC 6891, 6.1.3): the bits beyond the header's four. */
@@ -37,11 +37,12 @@ const BADVERS_UPPER = 1;
 
 /**
  * Reads a packet and answers it in place.
- *
- * @param packet Its first `length` bytes are the packet; the rest is room for the answer, `limit` bytes in all at least.
- * @param question Scratch space; afterwards it holds the question.
- * @param table Undefined before the first one.
- * @param limit Bytes of the transport: 65,535 over TCP; over UDP the client's own limit, at most 4,096, holds too.
+ * @param packet The first `length` bytes are the packet. The rest is room for the answer, at least `limit` bytes in
+ * all.
+ * @param question Scratch space. Afterwards it holds the question.
+ * @param table Undefined before the first table.
+ * @param limit Limit of the transport, bytes: 65,535 over TCP. Over UDP the client's own limit, at most 4,096, applies
+ * as well.
  * @param random Numbers from 0 to below 1, for the order of addresses.
  * @returns Length of the answer, or one of {@link VERDICT}.
  */
@@ -69,7 +70,7 @@ export function answer(
     : write(packet, question, records, known.aliasTail, size, random);
 }
 
-/** The size that a client takes over UDP. */
+/** The largest answer that a client accepts over UDP. */
 export function udpLimit(question: Question): number {
   return Math.min(MAX_UDP_SIZE, Math.max(MIN_UDP_SIZE, question.udpSize));
 }
@@ -88,7 +89,7 @@ function write(
   let answers = 0;
   const opt = question.edns ? OPT_SIZE : 0;
   if (aliasTail > 0) {
-    // A long name twice may be more than 512 bytes by itself.
+    // A long name twice may exceed 512 bytes by itself.
     if (at + aliasSize(question, aliasTail) + opt > limit) return finish(packet, question, at, 0, true, true);
     owner = at + 12;
     at = writeAlias(packet, question, at, aliasTail);
@@ -97,7 +98,7 @@ function write(
   const { size, count, bytes, order } = records;
   const fits = Math.min(count, Math.floor((limit - at - opt) / size));
   for (let i = 0; i < fits; i++) {
-    // Fisher and Yates: any order that it starts from becomes any other with equal chance, as far as it goes.
+    // Fisher and Yates: any order becomes any other with equal probability, as far as the shuffle goes.
     const j = count === 1 ? 0 : i + Math.floor(random() * (count - i));
     const chosen = order[j]!;
     order[j] = order[i]!;
@@ -111,9 +112,9 @@ function write(
 }
 
 /**
- * Writes the CNAME from the name that was asked to the known one, which is the same without the search domain. It is
- * taken from the question, so that a wildcard's alias leads to a name that was asked for: a `*` is no host name, and
- * some resolvers (glibc before 2.37) refuse an answer that has one.
+ * Writes the CNAME from the name in the question to the known name, which is the same without the search domain. The
+ * known name is copied from the question, so that a wildcard's alias leads to a real name: a `*` is not a host name,
+ * and some resolvers (glibc before 2.37) refuse an answer with one.
  */
 function writeAlias(packet: Uint8Array, question: Question, at: number, aliasTail: number): number {
   const head = aliasSize(question, aliasTail) - 13;
@@ -133,7 +134,7 @@ function aliasSize(question: Question, aliasTail: number): number {
   return 12 + (question.nameEnd - 1 - aliasTail - HEADER) + 1;
 }
 
-/** Header and OPT of an answer whose records are written. */
+/** Header and OPT of an answer with written records. */
 function finish(
   packet: Uint8Array,
   question: Question,
@@ -151,7 +152,7 @@ function finish(
   return question.edns ? writeOpt(packet, at, 0, question.dnssecOk) : at;
 }
 
-/** An OPT record: the size that this server takes, the upper bits of the response code, and the client's DO bit. */
+/** An OPT record: the size that this server accepts, the upper bits of the response code, and the client's DO bit. */
 function writeOpt(packet: Uint8Array, at: number, upper: number, dnssecOk: boolean): number {
   packet[at] = 0;
   setUint16(packet, at + 1, TYPE.OPT);
@@ -163,14 +164,14 @@ function writeOpt(packet: Uint8Array, at: number, upper: number, dnssecOk: boole
   return at + OPT_SIZE;
 }
 
-/** An answer without records to a question that was read. Never longer than the question, but for an OPT record. */
+/** An answer without records to a readable question. Never longer than the question, except for an OPT record. */
 export function failure(packet: Uint8Array, question: Question, rcode: number): number {
   const end = finish(packet, question, question.end, 0, false, false);
   packet[3]! |= rcode;
   return end;
 }
 
-/** The answer to a packet that is no question. */
+/** The answer to a packet that is not a question. */
 function refusal(packet: Uint8Array, read: number, question: Question): number {
   if (read === READ.DROP) return VERDICT.DROP;
   if (read === READ.BAD_VERSION) {

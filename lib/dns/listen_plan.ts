@@ -1,5 +1,5 @@
 /**
- * Decides where the server listens and which name servers it asks, from DNS_PROXY_ADDR and `resolv.conf`.
+ * Decides the server's listening addresses and upstream servers, from DNS_PROXY_ADDR and `resolv.conf`.
  *
  * @module
  */
@@ -13,19 +13,20 @@ export interface ListenEndpoint {
 /** The address of the server when DNS_PROXY_ADDR is empty or cannot be used. */
 export const DEFAULT_ADDRESS = "localhost:15053";
 
-/** The set-up without redirection: the server listens on port 53 itself, and the file that it would read names it. */
+/**
+ * The server's address. Without redirection the server listens on port 53 itself, and `resolv.conf` names the server.
+ */
 export interface ListenPlan {
   readonly address: ListenEndpoint;
   /** Asked upstream also before the first table: without redirection no other server would answer. */
   readonly direct: boolean;
-  /** Why the address is not the one that was given. */
+  /** Why the address differs from the setting. */
   readonly warning?: string;
 }
 
 /**
- * Reads DNS_PROXY_ADDR. Port 53 needs root: without it the default address is used.
- *
- * @throws {Error} when the text is no `host:port`.
+ * Reads DNS_PROXY_ADDR. Port 53 needs root: without root the default address is used.
+ * @throws {Error} When the text is not `host:port`.
  */
 export function listenPlan(text: string, root: boolean): ListenPlan {
   const address = parseEndpoint(text === "" ? DEFAULT_ADDRESS : text);
@@ -47,8 +48,8 @@ function parseEndpoint(text: string): ListenEndpoint {
 }
 
 /**
- * The addresses to listen on. `localhost` is the loopback of each family that name servers have, because redirection
- * sends each family's questions to its own loopback; without name servers it is that of IPv4.
+ * The listening addresses. `localhost` means the loopback address of each family of the name servers, because
+ * redirection sends each family's questions to the family's own loopback address. Without name servers it means IPv4.
  */
 export function listenAddresses(address: ListenEndpoint, servers: readonly string[]): ListenEndpoint[] {
   if (address.hostname !== "localhost") return [address];

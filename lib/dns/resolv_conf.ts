@@ -1,21 +1,21 @@
 /**
- * Reads `resolv.conf` (resolv.conf(5)): the servers to ask, and the domains that the resolver appends to names.
+ * Reads `resolv.conf` (resolv.conf(5)): name servers, and the domains that the resolver appends to names.
  *
  * @module
  */
 import ipaddr from "ipaddr.js";
 
-/** The fields of the file that are read. */
+/** The fields that are read. */
 export interface ResolvConf {
-  /** Addresses of name servers, in order, each once. All are used, also beyond the three that C libraries take. */
+  /** Addresses of name servers, in order, each once. All are used, even after the third, where C libraries stop. */
   readonly servers: readonly string[];
   /** Search domains, in order. */
   readonly search: readonly string[];
-  /** The lines that could not be used, for people. */
+  /** The unusable lines, for people. */
   readonly findings: readonly string[];
 }
 
-/** Reads the text. Of several `search` and `domain` lines the last holds, as C libraries have it. */
+/** Reads the text. Of several `search` and `domain` lines the last line counts, as in C libraries. */
 export function parseResolvConf(text: string): ResolvConf {
   const servers = new Set<string>();
   const findings: string[] = [];
@@ -36,8 +36,8 @@ export function parseResolvConf(text: string): ResolvConf {
 }
 
 /**
- * The address in the one spelling that sockets report too (RFC 5952): answers are believed by their sender. An IPv4
- * address in IPv6 spelling is an IPv4 address. Undefined when it is none.
+ * The address in the spelling of sockets (RFC 5952): answers are accepted by their sender. An IPv4 address in IPv6
+ * spelling is an IPv4 address. Undefined for another text.
  */
 function serverAddress(text: string): string | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;

@@ -1,5 +1,6 @@
 /**
- * The responder of both transports: answers from the table, and the way upstream. It counts, and guards against loops.
+ * The responder of both transports: answers from the table, and forwards other questions. It counts, and guards against
+ * loops.
  *
  * Permissions: those of the forwarder.
  *
@@ -16,9 +17,9 @@ import { answerFor, type Forwarder } from "./upstream/forwarder.ts";
 
 /** Answers packets. */
 export class Responder {
-  /** Undefined before the first one. */
+  /** Undefined before the first table. */
   table: LookupTable | undefined;
-  /** The buffer in which messages of TCP are answered: one at a time, as answering never waits. */
+  /** The buffer for answers over TCP: one at a time, because answering never waits. */
   readonly room = new Uint8Array(MAX_TCP_SIZE);
   readonly #question = new Question();
   #requests = 0;
@@ -49,12 +50,11 @@ export class Responder {
   }
 
   /**
-   * Asks name servers for the answer to the question that was read last.
-   *
-   * @param query A copy of the packet; the callee keeps it.
-   * @param port Of the client.
-   * @param verdict The verdict of the attempt to answer it here.
-   * @param send Called once with the answer; always, if only with SERVFAIL.
+   * Asks name servers for the answer to the last question.
+   * @param query A copy of the packet. The callee keeps it.
+   * @param port The client's port.
+   * @param verdict The verdict of the attempt to answer from the table.
+   * @param send Always called once with the answer, if only with SERVFAIL.
    */
   forward(query: Uint8Array, udp: boolean, port: number, verdict: number, send: (message: Uint8Array) => void): void {
     const question = this.#question;
@@ -70,7 +70,7 @@ export class Responder {
     });
   }
 
-  /** An error of a socket that concerns one packet or connection. */
+  /** A socket's error about one packet or connection. */
   failed(transport: "udp" | "tcp", error: unknown): void {
     this.#log.debug("an answer was not delivered", { transport, error });
   }

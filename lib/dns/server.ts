@@ -1,5 +1,5 @@
 /**
- * The workload's DNS server: answers what the mesh knows, asks the workload's name servers for the rest.
+ * The workload's DNS server: answers from the mesh's name table, and asks the workload's name servers for other names.
  *
  * Permissions: net (DNS_PROXY_ADDR, the name servers), read (resolv.conf).
  *
@@ -21,7 +21,7 @@ import { Forwarder } from "./upstream/forwarder.ts";
 import { TcpTransport } from "./upstream/tcp.ts";
 import { UdpTransport } from "./upstream/udp.ts";
 
-/** How often `resolv.conf` is read again: it changes when a machine changes networks. */
+/** Interval of reading `resolv.conf` again, ms. The file changes when a machine changes networks. */
 export const REREAD_MS = 5000;
 
 /** The options of the server. */
@@ -40,7 +40,7 @@ export interface DnsServerOptions {
   /** Default: `/etc/resolv.conf`. */
   readonly resolvConf?: string;
   /**
-   * Read instead when the server listens on port 53 itself and the file is there: then `resolv.conf` names this server.
+   * The file for a server that listens on port 53 itself, if the file exists: `resolv.conf` then names this server.
    * Default: `/var/lib/mesh/resolv.conf`.
    */
   readonly resolvConfBehind?: string;
@@ -52,28 +52,26 @@ export interface DnsServerOptions {
 
 /** A running server. */
 export interface DnsServer {
-  /** Its listening addresses. */
+  /** The listening addresses. */
   readonly listening: readonly { readonly transport: "udp" | "tcp"; readonly address: ListenEndpoint }[];
   /** Whether there is a table. */
   readonly ready: boolean;
-  /** The latest table as it came; undefined before the first one. */
+  /** The latest table as received. Undefined before the first table. */
   readonly nameTable: NameTable | undefined;
   /**
-   * Answers by this table from the next question on. Returns how many names it knows, and the entries that were left
-   * out.
+   * Answers by this table from the next question on. Returns the number of names, and the entries that were left out.
    */
   update(table: NameTable): { readonly names: number; readonly findings: readonly TableFinding[] };
   /** Reads `resolv.conf` now instead of within {@link REREAD_MS}. */
   reread(): Promise<void>;
-  /** Stops answering; resolves when its addresses are free. */
+  /** Stops answering. Resolves when the addresses are free. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the server. Until its first table it answers SERVFAIL, so that clients ask again rather than believe a wrong
- * "no such name"; on port 53 it asks upstream instead, because no other server would answer the machine.
- *
- * @throws {Error} when DNS_PROXY_ADDR is no address, or cannot be listened on, or `resolv.conf` cannot be read.
+ * Starts the server. Until the first table the server answers SERVFAIL, so that clients ask again instead of believing
+ * a wrong "no such name". On port 53 it asks upstream instead, because no other server would answer the machine.
+ * @throws {Error} When DNS_PROXY_ADDR is wrong or cannot be listened on, or `resolv.conf` cannot be read.
  */
 export async function startDnsServer(options: DnsServerOptions): Promise<DnsServer> {
   const { settings, log } = options;
@@ -100,7 +98,7 @@ export async function startDnsServer(options: DnsServerOptions): Promise<DnsServ
   return server;
 }
 
-/** The file that names the servers to ask. */
+/** The file with the upstream servers. */
 async function resolvConfPath(options: DnsServerOptions, direct: boolean): Promise<string> {
   const path = options.resolvConf ?? "/etc/resolv.conf";
   if (!direct) return path;
@@ -132,7 +130,10 @@ async function listenAll(
   }
 }
 
-/** Listens over UDP and TCP on one port; a port that the system chose may be taken for the other one, then on another. */
+/**
+ * Listens over UDP and TCP on one port. A port that the system chose for one may be in use for the other: then another
+ * port is tried.
+ */
 async function listenBoth(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening[]> {
   for (let tries = 10;; tries--) {
     const udp = listenUdp(address, responder);
@@ -219,7 +220,7 @@ class SocketServer implements DnsServer {
       const text = await readRegularText(this.#path);
       if (!this.#closed) this.use(text);
     } catch (error) {
-      // It may be about to be written anew; its earlier content stays in force.
+      // The file may be about to be rewritten. Its earlier content stays in force.
       this.#options.log.debug(`${this.#path} cannot be read`, { error });
     }
   }
@@ -236,7 +237,7 @@ class SocketServer implements DnsServer {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopWatching();
-    // Connections end first, so that a question that is given up is not answered.
+    // Connections end first, so that a question that is given up gets no answer.
     const closed = Promise.all(this.listening.map((one) => one.close()));
     this.#forwarder.close();
     await closed;

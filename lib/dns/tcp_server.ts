@@ -1,6 +1,6 @@
 /**
- * Answers over TCP. Questions of a connection may come before earlier ones are answered (RFC 7766); each is answered
- * when its answer is there.
+ * Answers over TCP. Questions of a connection may arrive before earlier questions are answered (RFC 7766). Each
+ * question is answered when its answer is ready.
  *
  * By `node:net`: in Deno 2.8.3 closing a `Deno.TcpConn` whose read is pending leaves the socket open until the client
  * ends it, so the server could not end a connection.
@@ -18,19 +18,21 @@ import type { Responder } from "./responder.ts";
 import { frame, FrameParser } from "./packet/tcp_frames.ts";
 import type { Listening } from "./udp_server.ts";
 
-/** A connection that asks nothing, or takes no answer, for this long is closed (RFC 7766, 6.2.3: a few seconds). */
+/**
+ * A connection without questions, or without reading answers, is closed after this time (RFC 7766, 6.2.3: a few
+ * seconds).
+ */
 export const IDLE_MS = 10_000;
-/** Connections at a time; the one that has been silent for longest makes room. */
+/** Limit of connections. The connection that has been silent for longest makes room. */
 export const MAX_CONNECTIONS = 512;
-/** Questions of one connection that may wait for their answers; no more is read until one is answered. */
+/** Limit of waiting questions of one connection. No more is read until one of them is answered. */
 const MAX_PIPELINED = 32;
-/** Bytes of answers that a client may leave unread; no more of its questions is read until it has taken some. */
+/** Limit of unread bytes of answers. No more of the client's questions are read until the client has read some. */
 const MAX_UNREAD = 1 << 18;
 
 /**
  * Listens.
- *
- * @throws {Error} of the system, with its `code` (EADDRINUSE and others), when the address cannot be used.
+ * @throws {Error} The system's error with its `code` (EADDRINUSE and others) when the address cannot be used.
  */
 export function listenTcp(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening> {
   const connections = new Set<TcpClient>();
@@ -104,8 +106,8 @@ class TcpClient {
   }
 
   /**
-   * Answers the received questions, as far as the client takes answers; ends when the client has ended and has all of
-   * them.
+   * Answers the received questions, as far as the client reads answers. Ends when the client has ended and has all
+   * answers.
    */
   #answerMore(): void {
     while (!this.#closed && !this.#full()) {

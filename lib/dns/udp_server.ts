@@ -1,6 +1,6 @@
 /**
- * Answers over UDP: a few loops that each receive into a buffer of their own, answer in it and send it, so that answers
- * from the table allocate nothing of ours.
+ * Answers over UDP. A few loops each receive into a buffer of their own, answer in this buffer and send it, so that
+ * answers from the table allocate nothing of ours.
  *
  * Permissions: net (the listening address).
  *
@@ -11,7 +11,7 @@ import { MAX_UDP_SIZE } from "./packet/wire.ts";
 import { VERDICT } from "./answer.ts";
 import type { Responder } from "./responder.ts";
 
-/** Receive loops of a socket: while one sends, another receives. More gained nothing when measured. */
+/** Receive loops of a socket: while one loop sends, another receives. More loops gained nothing when measured. */
 const LOOPS = 4;
 
 /** A listening socket. */
@@ -36,7 +36,7 @@ export function listenUdp(address: ListenEndpoint, responder: Responder): Listen
     address: { hostname, port },
     async close() {
       conn.close();
-      // The system's socket lives as long as a call that has it.
+      // The system's socket lives as long as a running call on it.
       await Promise.all(loops);
     },
   };
@@ -62,7 +62,7 @@ async function serve(conn: Deno.DatagramConn, responder: Responder): Promise<voi
       }
     } catch (error) {
       if (closed(error)) return;
-      // A client that went away, or one that cannot be reached, ends no loop.
+      // A client that has gone or cannot be reached ends no loop.
       responder.failed("udp", error);
     }
   }

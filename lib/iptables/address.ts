@@ -1,5 +1,5 @@
 /**
- * Addresses and ranges as the kernel's tools print them.
+ * Addresses and ranges in the form of the kernel's tools.
  *
  * @module
  */
@@ -7,10 +7,9 @@ import ipaddr from "ipaddr.js";
 import type { Ranges } from "./model/config.ts";
 
 /**
- * Ranges of a list by family, canonical: `10.1.2.3/8` is `10.0.0.0/8`, an address alone is itself. Repetitions are left
- * out.
- *
- * @param refuse Called for each text that is no range.
+ * Canonical ranges of a list by family: `10.1.2.3/8` is `10.0.0.0/8`, and a single address is itself. Repetitions are
+ * left out.
+ * @param refuse Called for each text that is not a range.
  */
 export function parseRanges(texts: readonly string[], refuse: (text: string) => void): Ranges {
   const found = { 4: new Set<string>(), 6: new Set<string>() };
@@ -23,8 +22,8 @@ export function parseRanges(texts: readonly string[], refuse: (text: string) => 
 }
 
 /**
- * An IPv6 address without dotted decimals: the kernel's tools print `::1:0` as `::0.1.0.0`, which the library takes for the
- * IPv4 address that it looks like.
+ * An IPv6 address without dotted decimals. The kernel's tools print `::1:0` as `::0.1.0.0`, and the library would take
+ * this text for an IPv4 address.
  */
 export function withoutDots(text: string): string {
   return text.replace(/(:)(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?=$|\/)/, (all, colon, ...rest) => {
@@ -34,7 +33,7 @@ export function withoutDots(text: string): string {
   });
 }
 
-/** Longest text of an address with its bits. */
+/** Longest text of an address with its prefix length. */
 const MAX_RANGE = 50;
 
 function parseRange(text: string): string | undefined {
@@ -52,7 +51,7 @@ function parseRange(text: string): string | undefined {
   return `${toolText(bytes)}/${bits}`;
 }
 
-/** The tools print an IPv6 address with nothing before its last 32 bits as one that carries an IPv4 address. */
+/** The tools print an IPv6 address whose last 32 bits alone are set in the form with an IPv4 address. */
 function toolText(bytes: readonly number[]): string {
   const carries = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12]! + bytes[13]! > 0;
   return carries ? `::${bytes.slice(12).join(".")}` : ipaddr.fromByteArray([...bytes]).toString();

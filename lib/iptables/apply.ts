@@ -1,5 +1,5 @@
 /**
- * Brings the kernel from its present rules to the wanted ones, or back to none.
+ * Brings the kernel from its present rules to the wanted rules, or back to none.
  *
  * Each family is looked at first, and nothing is changed if one of them cannot be set up. Then per family: routing,
  * then rules, one step per table that the kernel takes as a whole; then the list is read again and must be the wanted
@@ -23,9 +23,9 @@ import { hasOwnPart, routedMarks } from "./state.ts";
 
 export interface Task {
   readonly config: RedirectionConfig;
-  /** Both families must be set up, whether they have addresses or not. */
+  /** Both families must be set up, with or without addresses. */
   readonly dualStack: boolean;
-  /** Replace rules that differ, instead of refusing. */
+  /** Replaces different rules, instead of refusing. */
   readonly reconcile: boolean;
   /** Apply even when nothing differs. */
   readonly force: boolean;
@@ -36,10 +36,10 @@ export interface Task {
 /** The result for a family. */
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
 
-/** How often a family is tried when others change it meanwhile: of those that try at the same time, one succeeds. */
+/** Attempts for a family while other processes change it. Of simultaneous runs, one succeeds. */
 const ATTEMPTS = 8;
 
-/** One family, looked at. */
+/** The plan for one family. */
 interface Plan {
   readonly family: Family;
   readonly wanted: Ruleset;
@@ -49,10 +49,9 @@ interface Plan {
 
 /**
  * Does the task in both families.
- *
- * @returns The result for each.
- * @throws {ApplyError} when a family that has addresses cannot be set up, or has rules of ours that differ and may not
- * be replaced.
+ * @returns The result for each family.
+ * @throws {ApplyError} When a family with addresses cannot be set up, or has different rules of ours that must not be
+ * replaced.
  */
 export async function applyRedirection(task: Task, run: Run, report: Reporter): Promise<Record<Family, Outcome>> {
   const addressed = await addressedFamilies(run);
@@ -66,7 +65,7 @@ export async function applyRedirection(task: Task, run: Run, report: Reporter): 
     throw new ApplyError(plans.map(({ family, found }) => noBackEndText(family, found)).join("\n"));
   }
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
-  // The families share nothing that is changed, so they need not wait for each other; each comes to its end.
+  // The families share nothing that changes, so they do not wait for each other. Each family is finished.
   const settled = await Promise.allSettled(plans.map(async (plan) => {
     await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family), report);
     outcomes[plan.family] = plan.outcome;
@@ -90,7 +89,7 @@ export async function addressedFamilies(run: Run): Promise<Set<Family>> {
   if (listed.code !== 0) throw new ApplyError(`ip addr show: ${failureOf(listed)}`);
   const found = new Set<Family>();
   if (/\binet \d/.test(listed.stdout)) found.add(4);
-  // The address that we add is none that others can reach.
+  // Other machines cannot reach the address that redirection adds.
   if (/\binet6 (?!::6\/128)[0-9a-f]/.test(listed.stdout)) found.add(6);
   return found;
 }
@@ -147,8 +146,8 @@ async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, rep
     await removeFormerRoutes(marks, routing, run, report);
     return;
   }
-  // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
-  // An unused family may be switched off; then its rules are a precaution that needs no addresses.
+  // A missing address or route may be the only difference, so routing is checked even if the rules are in place. An
+  // unused family may be switched off. Then its rules are a precaution that needs no addresses.
   if (required || family === 4) await addRoutes(routing, run, report);
   if (found.chosen !== undefined && outcome !== "unchanged") {
     await settle(found.chosen, wanted, task.force, run);
@@ -158,7 +157,7 @@ async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, rep
   if (outcome !== "applied") await removeFormerRoutes(marks, routing, run, report);
 }
 
-/** Changes a back end's tables step by step until its list is the wanted one. */
+/** Changes a back end's tables step by step until its list is the wanted list. */
 async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run): Promise<void> {
   const said: string[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -175,7 +174,10 @@ async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run)
   }
 }
 
-/** The steps as one text if `all`: the tool takes it table by table. One by one they cost a process each, and say more. */
+/**
+ * The steps as one text if `all`: the tool applies it table by table. Single steps cost a process each, and give
+ * clearer errors.
+ */
 function together(todo: readonly Step[], all: boolean): readonly Step[] {
   if (!all || todo.length < 2) return todo;
   return [{ table: todo.map(({ table }) => table).join(", "), text: todo.map(({ text }) => text).join("") }];

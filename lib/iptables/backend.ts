@@ -1,5 +1,5 @@
 /**
- * Chooses the kernel's back end of two, and so the tools, for a family's rules: by trying, with the evidence.
+ * Chooses one of the kernel's two back ends, and so the tools, for a family's rules: by trials, with the evidence.
  *
  * Permissions: those of the {@link Run} that is passed in.
  *
@@ -19,17 +19,17 @@ export interface Backend {
   readonly kind: FeatureKind;
   readonly version: string;
   readonly family: Family;
-  /** Its list when it was found. */
+  /** The back end's list at the time of the look. */
   readonly listing: Listing;
-  /** Tables that are there and that it cannot list. */
+  /** Existing tables that the back end cannot list. */
   readonly unlisted: readonly string[];
 }
 
 /** The result of the search. */
 export interface Found {
-  /** The back end that takes the rules; undefined when none can. */
+  /** The back end that accepts the rules. Undefined: none does. */
   readonly chosen: Backend | undefined;
-  /** The others that have something of ours: left from before, when another one was in use. */
+  /** Other back ends with rules of ours, left from a time when another back end was in use. */
   readonly stale: readonly Backend[];
   /** Tables in which rules of ours could not be seen, a line each. */
   readonly unseen: readonly string[];
@@ -37,10 +37,10 @@ export interface Found {
   readonly evidence: readonly string[];
 }
 
-/** Seconds for which the tools wait for each other. */
+/** Seconds that the tools wait for each other's lock. */
 const LOCK_WAIT = 30;
 
-/** Names of the tools, the specific ones first: the plain name is one of the other two. */
+/** Names of the tools, the specific names first: the plain name is one of the two others. */
 const toolNames = ["iptables-nft", "iptables-legacy", "iptables"] as const;
 
 /** Name of a tool for a family. */
@@ -49,7 +49,7 @@ function forFamily(name: string, family: Family): string {
 }
 
 /**
- * Looks at every back end of a family and tries those that come into question until one can do what the rules need.
+ * Looks at every back end of a family, and tries the candidates until one supports the rules.
  *
  * The one that has rules of ours comes first, so that a second run finds what the first one did; then legacy if others
  * have rules there, because the two back ends do not see each other; then nft; then legacy.
@@ -141,7 +141,7 @@ async function tryOut(backend: Backend, wanted: Ruleset, run: Run, evidence: str
   return false;
 }
 
-/** True unless a failure is about rights, or the lock of the legacy tools: then it says nothing of the kernel. */
+/** False if a failure is about rights or the lock of the legacy tools: such a failure says nothing about the kernel. */
 function aboutTheKernel(failure: string): boolean {
   return !/xtables lock|lock file|permission denied|not permitted|must be root/i.test(failure);
 }
@@ -152,7 +152,7 @@ function missingText(feature: Feature, backend: Backend): string {
   return `${backend.name}: ${what} is not available; load the kernel module ${modules} on the machine`;
 }
 
-/** A name of its own for each trial, so that concurrent runs do not meet. */
+/** A new name for each trial, so that concurrent runs do not collide. */
 function trialChain(): string {
   return `${TRIAL_CHAIN}_${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`;
 }
@@ -164,7 +164,7 @@ export async function relist(backend: Backend, run: Run): Promise<Listing> {
   return parseListing(listed.stdout);
 }
 
-/** Has the kernel take a text; resolves with its refusal, or undefined. */
+/** Passes a text to the kernel. Resolves with the kernel's refusal, or undefined. */
 export async function restore(backend: Backend, text: string, run: Run): Promise<string | undefined> {
   const args = ["--noflush", ...(backend.kind === "legacy" ? [`--wait=${LOCK_WAIT}`] : [])];
   const { code, stderr } = await run(`${backend.name}-restore`, args, text);

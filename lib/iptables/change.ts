@@ -1,5 +1,6 @@
 /**
- * From the kernel's rules to the wanted ones: the differences for people, and the one step per table that removes them.
+ * From the kernel's rules to the wanted rules: the differences for people, and one step per table that removes the
+ * differences.
  *
  * A step is a text for `iptables-restore --noflush`, which the kernel takes as a whole or not at all: there is no
  * moment at which a table has half of it. It touches our chains and the jumps to them, nothing else.
@@ -11,13 +12,13 @@ import { normalRule } from "./normal.ts";
 import { type Rule, type Ruleset, ruleText, type Table } from "./model/rule.ts";
 import { type Listing, type OwnPart, ownPart } from "./state.ts";
 
-/** A step: the table, and the text that changes it. */
+/** A step: the table, and the text that changes the table. */
 export interface Step {
   readonly table: string;
   readonly text: string;
 }
 
-/** Tables to look at: ours and those listed. */
+/** The tables of redirection, and the listed tables. */
 function tablesOf(listing: Listing): string[] {
   return [...new Set<string>([...tableNames, ...listing.keys()])];
 }
@@ -60,12 +61,14 @@ function listText(rules: readonly string[]): string {
   return rules.length === 0 ? "none" : rules.join("; ");
 }
 
-/** True for two texts of one rule. Ours are as most versions of the tools print them, so that they are mostly equal. */
+/**
+ * True for two texts of one rule. Our texts have the form of most versions of the tools, so the texts are mostly equal.
+ */
 function sameRule(one: string, other: string): boolean {
   return one === other || normalRule(one) === normalRule(other);
 }
 
-/** True when the ways into our chains are the wanted ones. The order counts within a chain only. */
+/** True when the jumps to our chains are the wanted jumps. The order counts only within a chain. */
 function sameJumps(own: OwnPart, wanted: Table | undefined, family: Family): boolean {
   const hooks = (wanted?.hooks ?? []).map((hook) => ({ chain: hook.hook as string, rule: ruleText(hook, family) }));
   if (own.jumps.length !== hooks.length) return false;
@@ -75,13 +78,13 @@ function sameJumps(own: OwnPart, wanted: Table | undefined, family: Family): boo
   );
 }
 
-/** Rules in the order of their chains, keeping the order of rules in each. */
+/** Rules in the order of their chains. The order of the rules in a chain stays. */
 function byChain<T extends { readonly chain: string }>(rules: readonly T[]): T[] {
   return rules.toSorted((a, b) => (a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : 0));
 }
 
 /**
- * Steps that turn our part of the tables into the wanted rules, one per table that differs, or per table if `all`.
+ * Steps that turn our part of the tables into the wanted rules: one step per different table, or per table if `all`.
  *
  * Tables that begin to take packets come before tables that stop: between two steps a packet may meet both, never none.
  */
@@ -105,8 +108,8 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
   const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
-  // A declaration empties a chain that is there; a chain that should not be there yet is made with -N, which fails
-  // when another run was first.
+  // A declaration empties an existing chain. A chain that should not exist yet is created with -N, which fails when
+  // another run was first.
   const lines = [
     `*${name}`,
     ...own.chains.keys().map((chain) => `:${chain} - [0:0]`),

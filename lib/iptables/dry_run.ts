@@ -1,6 +1,6 @@
 /**
- * The text of a dry run: each family's rules in the format of `iptables-restore`, with the reason for each; or the
- * commands that remove them again.
+ * The text of a dry run: each family's rules in the format of `iptables-restore`, with a reason for each rule, or the
+ * commands that remove the rules.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { addRouting, type ListedRouting, removeAddress, removeFormer, type Routi
 import { buildRules, noRules } from "./rules/build.ts";
 import { parseListing } from "./state.ts";
 
-/** The text. Lines that are no rules are comments, so each part can be given to the tool that it names. */
+/** The text. Lines without a rule are comments, so each part can be passed to its tool. */
 export function dryRunText(config: RedirectionConfig): string {
   const nothing = { rules: "", routes: "", addresses: "" };
   return families.map((family) => {
@@ -21,8 +21,8 @@ export function dryRunText(config: RedirectionConfig): string {
 }
 
 /**
- * The text of a clean-up where rules of this configuration are in place. A clean-up itself removes the rules that it
- * finds in the kernel; a dry run does not look there.
+ * The text of a clean-up, if the rules of this configuration are in place. A real clean-up removes the rules that it
+ * finds in the kernel. A dry run does not look at the kernel.
  */
 export function cleanUpText(config: RedirectionConfig): string {
   return families.map((family) => {

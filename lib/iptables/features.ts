@@ -1,25 +1,24 @@
 /**
- * The features of a kernel that rules need: the matches and targets that they use, a text that tries them out, and the
- * kernel modules that bring them.
+ * The kernel features that rules need: matches and targets, a text that tries them out, and their kernel modules.
  *
  * @module
  */
 import type { Family } from "./model/names.ts";
 import { type Rule, type Ruleset, ruleText } from "./model/rule.ts";
 
-/** One thing that a kernel can or cannot do. */
+/** A feature of a kernel. */
 export interface Feature {
   readonly table: string;
-  /** Name of the match or target, as the kernel's tools have it; `table` for the table itself. */
+  /** Name of the match or target in the kernel's tools. `table` means the table itself. */
   readonly name: string;
-  /** A rule that uses it. */
+  /** A rule with this feature. */
   readonly rule: string | undefined;
 }
 
 /** Back end of the kernel's tools. */
 export type FeatureKind = "nft" | "legacy";
 
-/** Features that rules use, each once per table, with one of the rules that use it. */
+/** Features of rules, each once per table, with one of their rules. */
 export function featuresOf({ family, tables }: Ruleset): Feature[] {
   return [...tables].flatMap(([table, { chains, hooks }]) => {
     const found = new Map<string, Feature>([["table", { table, name: "table", rule: undefined }]]);
@@ -47,14 +46,14 @@ function namesOf({ match: m, target }: Rule): string[] {
   return names;
 }
 
-/** A jump would need the chain to which it leads. */
+/** A jump would need its target chain. */
 function textWithoutJump(rule: Rule, family: Family): string {
   return ruleText(rule.target.kind === "jump" ? { ...rule, target: { kind: "return" } } : rule, family);
 }
 
 /**
- * Text for `iptables-restore --noflush` that tries features out: in a chain to which nothing leads, taken away again
- * at once. No packet ever meets it.
+ * Text for `iptables-restore --noflush` that tries out features: in a chain without a jump to it, removed again at
+ * once. No packet ever meets the chain.
  */
 export function trialText(features: readonly Feature[], chain: string): string {
   return [...Map.groupBy(features, ({ table }) => table)].flatMap(([table, used]) => [
@@ -64,7 +63,7 @@ export function trialText(features: readonly Feature[], chain: string): string {
   ]).join("\n");
 }
 
-/** Kernel modules, by feature. With nft, matches and targets that nft lacks go through nft_compat and the same modules. */
+/** Kernel modules of a feature. With nft, some matches and targets go through nft_compat and the same modules. */
 export function modulesOf({ table, name }: Feature, kind: FeatureKind, family: Family): string {
   if (name === "table") {
     if (kind === "legacy") return `${family === 4 ? "iptable" : "ip6table"}_${table}`;

@@ -1,6 +1,6 @@
 /**
- * Texts of flags and variables to checked values. All problems are reported at once, each with the input's name, its
- * value and what was expected.
+ * Converts texts of flags and variables to checked values. All problems are reported at once, each with the input's
+ * name, the value and the expectation.
  *
  * @module
  */
@@ -34,28 +34,31 @@ export interface RedirectionInputs {
   readonly groups: Input;
   readonly groupsExcluded: Input;
   readonly loopback: Input;
-  /** Name of the user under which the proxy runs, when no number is given. */
+  /** Name of the proxy's user, if no number is given. */
   readonly proxyUser: string;
-  /** `host:port` on which the agent answers DNS; empty: its default. */
+  /** `host:port` of the agent's DNS server. Empty: the default. */
   readonly dnsAddress: Input;
   readonly captureDns: boolean;
   readonly captureAllDns: boolean;
   readonly dropInvalid: boolean;
 }
 
-/** The facts of the machine that inputs refer to. */
+/** The facts about the machine that inputs refer to. */
 export interface Surroundings {
-  /** `/etc/passwd` and `/etc/group`, for names; undefined where those of the workload cannot be seen: numbers only. */
+  /**
+   * `/etc/passwd` and `/etc/group`, for names. Undefined if the workload's files cannot be seen: then only numbers are
+   * allowed.
+   */
   readonly passwd: string | undefined;
   readonly group: string | undefined;
   /** Addresses of the name servers in use. */
   readonly nameServers: readonly string[];
 }
 
-/** User of the proxy when no such user is known: that of the injected container. */
+/** The proxy's user when the name is unknown: the user of the injected container. */
 export const DEFAULT_PROXY_UID = 1337;
 
-/** The configuration that the inputs give, and warnings about inputs that are no mistakes. */
+/** The configuration from the inputs, and warnings about inputs that are not mistakes. */
 export interface ReadInputs {
   readonly config: RedirectionConfig;
   readonly warnings: readonly string[];
@@ -103,7 +106,7 @@ function readOwners(reader: RuleReader, inputs: RedirectionInputs, around: Surro
   const gid = (part: string) => parseAccount(part, around.group ?? "");
   const expectedUid = expectedAccount("user", "/etc/passwd", around.passwd);
   const given = reader.list(inputs.proxyUid, uid, expectedUid);
-  // No list may be empty: without an exception for the proxy, its own traffic would come back to it endlessly.
+  // No list may be empty: without an exception for the proxy, the proxy's own traffic would return to it endlessly.
   const empty = (input: Input) => /^[\s,]*$/.test(input.value);
   const proxyUids = empty(inputs.proxyUid) ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
   const gids = reader.list(inputs.proxyGid, gid, expectedAccount("group", "/etc/group", around.group));
@@ -200,7 +203,8 @@ function readDnsPort(reader: RuleReader, input: Input): number {
     return DNS_PORT;
   }
   if (port !== 53) return port;
-  // An agent that may not listen on port 53 listens on its default; one that may needs no redirection.
+  // An agent without the right to listen on port 53 listens on the default port. An agent with this right needs no
+  // redirection.
   reader.warnings.push(`${input.name} says port 53, which needs no redirection; DNS is redirected to port ${DNS_PORT}`);
   return DNS_PORT;
 }

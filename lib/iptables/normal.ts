@@ -1,6 +1,6 @@
 /**
  * One form for all texts of a rule. Versions and back ends of the kernel's tools print the same rule in different
- * words; two rules are the same when their normal forms are.
+ * words. Two rules are the same if their normal forms are equal.
  *
  * @module
  */
@@ -26,7 +26,7 @@ const longNames: Readonly<Record<string, string>> = {
 
 const protocols: Readonly<Record<string, string>> = { "6": "tcp", "17": "udp" };
 
-/** Words of a line, as the tools quote them. */
+/** Words of a line, with the quoting of the tools. */
 export function ruleWords(line: string): string[] {
   return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((m) => m[2] ?? (m[1] ?? "").replace(/\\(.)/g, "$1"));
 }
@@ -45,7 +45,7 @@ export function normalRule(line: string): string {
     const value = words[at + 1] ?? "";
     if (word === "!") not = "! ";
     else if (word === "-m") {
-      // Options of the protocol's own match may stand without naming it.
+      // Options of the protocol's own match may appear without the match's name.
       into = /^(tcp|udp)$/.test(value) ? base : [value];
       if (into !== base) groups.push(into);
       at++;
@@ -84,7 +84,7 @@ function baseValue(option: string, value: string): string {
   return option === "-s" || option === "-d" ? normalRange(value) : value;
 }
 
-/** `address/bits`, canonical; empty for all addresses; the text itself when it is none. */
+/** `address/bits`, canonical. Empty for all addresses. The text itself if it is not a range. */
 function normalRange(text: string): string {
   try {
     const [address, bits] = text.includes("/") ? ipaddr.parseCIDR(withoutDots(text)) : hostRange(withoutDots(text));
@@ -127,7 +127,7 @@ function singleId(value: string): string {
   return first === last && more.length === 0 && /^\d+$/.test(first) ? first : value;
 }
 
-/** A mark in decimal; its mask only when it is not all bits. */
+/** A mark in decimal, with its mask unless the mask has all bits. */
 function normalMark(text: string): string {
   const [value = "", mask] = text.split("/");
   const bits = mask === undefined || Number(mask) === 0xffffffff ? "" : `/${Number(mask)}`;

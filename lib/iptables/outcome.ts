@@ -1,5 +1,5 @@
 /**
- * How a run reports its steps, and why it cannot go on.
+ * How a run reports its steps, and why a run fails.
  *
  * @module
  */

@@ -8,13 +8,13 @@ import type { Input, InputFinding } from "./input.ts";
 
 /** Inputs of the check. */
 export interface ProbeInputs {
-  /** Port that is dialled. */
+  /** Dialled port. */
   readonly port: Input;
-  /** Time for each family; `milliseconds` is what its text says. */
+  /** Time for each family. `milliseconds` is the value of the text. */
   readonly timeout: Input & { readonly milliseconds: number };
-  /** Named when a device that is left alone is at fault. */
+  /** Named in errors about an excluded device. */
   readonly interfacesExcluded: Input;
-  /** Named when a port that is left alone is at fault. */
+  /** Named in errors about an excluded port. */
   readonly outboundPortsExcluded: Input;
 }
 
@@ -44,7 +44,7 @@ export function probeProblems(inputs: ProbeInputs, config: RedirectionConfig | u
   return problems;
 }
 
-/** The exception that holds for the proxy's own connections to a port, in words; undefined when none does. */
+/** The exception for the proxy's own connections to a port, in words. Undefined: there is none. */
 function exceptionOf(port: number, config: RedirectionConfig, inputs: ProbeInputs): string | undefined {
   if (port === config.tunnelPort) return "this is the port of inbound tunnels";
   if (port === 53 && config.dns !== undefined) return "port 53 is DNS";

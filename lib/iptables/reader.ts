@@ -1,5 +1,5 @@
 /**
- * Reads inputs one by one, and notes problems, each with the input's name, its value and the expectation.
+ * Reads inputs one by one, and notes problems, each with the input's name, the value and the expectation.
  *
  * @module
  */
@@ -7,23 +7,23 @@ import type { TrafficSelection } from "./model/config.ts";
 import type { PortRange } from "./model/rule.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
-/** An input: under which name it was asked for, and its text. */
+/** An input: its name and its text. */
 export interface Input {
   readonly name: string;
   readonly value: string;
 }
 
-/** One input that cannot be read. */
+/** An unreadable input. */
 export interface InputFinding extends Input {
   readonly expected: string;
 }
 
-/** A value as text in quotes; of a long one the beginning. */
+/** A value as quoted text. Of a long value only the beginning. */
 function shown(value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}...` : value);
 }
 
-/** All inputs that cannot be read, in one error. */
+/** All unreadable inputs in one error. */
 export class InputError extends Error {
   override readonly name = "InputError";
   /** @param problems Every input at fault. */
@@ -32,7 +32,7 @@ export class InputError extends Error {
   }
 }
 
-/** How many elements of one list are reported. */
+/** Limit of reported elements of one list. */
 const MOST_SHOWN = 10;
 
 /** Collects problems while inputs are read. */
@@ -45,14 +45,17 @@ export class RuleReader {
     this.problems.push({ name: input.name, value: part, expected });
   }
 
-  /** Notes a problem for each part; many are counted, so that a list of the wrong kind is no flood. */
+  /**
+   * Notes a problem for each part. Beyond the limit parts are counted, so that a list of the wrong kind does not flood
+   * the output.
+   */
   refuseParts(input: Input, expected: string, bad: readonly string[]): void {
     const shown = bad.length > MOST_SHOWN ? MOST_SHOWN - 1 : bad.length;
     for (const part of bad.slice(0, shown)) this.refuse(input, expected, part);
     if (bad.length > shown) this.refuse(input, expected, `${bad[shown]}, and ${bad.length - shown - 1} more`);
   }
 
-  /** Elements of a list, without spaces around them; empty ones, and values that were there, are left out. */
+  /** Elements of a list, without spaces around them. Empty and repeated elements are left out. */
   list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
     const parts = new Set(commaList(input.value));
     const values = new Map<string, T>();
@@ -92,9 +95,9 @@ export class RuleReader {
   }
 
   /**
-   * A list, or `*` with exceptions. Exceptions of a list that name elements of it are no mistake, and have no effect.
-   *
-   * @param read Reads a list; the text is added to the expectation where `*` may stand.
+   * A list, or `*` with exceptions. Exceptions of a list that are elements of the list are not mistakes, and have no
+   * effect.
+   * @param read Reads a list. The text is added to the expectation where `*` is allowed.
    */
   selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): TrafficSelection<T> {
     const except = read(exclude);

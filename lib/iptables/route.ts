@@ -31,15 +31,14 @@ export async function missingRoutes(wanted: Routing, run: Run): Promise<string[]
   return addRouting(wanted, await list(wanted, run)).map((args) => `ip ${args.join(" ")}`);
 }
 
-/** Removes the address, if it is there. */
+/** Removes the address, if it exists. */
 export async function removeOwnAddress(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
   await carryOut(() => list(unwanted, run), (listed) => removeAddress(unwanted, listed), run, report);
 }
 
 /**
- * Removes routing by marks that former runs made, also those that came to no end, and that is not wanted.
- *
- * @param marks Marks of our former chains, for rules of kernels that do not keep their origin.
+ * Removes routing by marks of earlier runs, complete or not, that is not wanted.
+ * @param marks Marks of our earlier chains, for rules of kernels that do not keep the origin.
  */
 export async function removeFormerRoutes(
   marks: readonly number[],
@@ -53,13 +52,13 @@ export async function removeFormerRoutes(
       const [rules, routes] = await Promise.all([rulesOf(family, run), run("ip", listRoutes(family, former.table))]);
       return { rules, routes: routes.stdout, addresses: "" };
     };
-    // A table may be someone else's: a rule that does not say that it is ours is so only together with our route.
+    // Another program may own the table: a rule without an origin is ours only together with our route.
     if (!former.ours && !hasRoute(await look())) continue;
     await carryOut(look, (now) => removeFormer(former, wanted, now), run, report);
   }
 }
 
-/** Runs the commands that a list asks for. One that fails is no failure if a new list no longer asks for it. */
+/** Runs the commands for a list. A failed command does not matter if a new list no longer needs it. */
 async function carryOut(
   look: () => Promise<ListedRouting>,
   commandsFor: (listed: ListedRouting) => string[][],
@@ -83,7 +82,7 @@ async function carryOut(
 
 async function list(routing: Routing, run: Run): Promise<ListedRouting> {
   const commands = listRouting(routing);
-  // A table that does not exist yet is an error of `ip`, and an empty list.
+  // For a table that does not exist yet, `ip` reports an error and prints an empty list.
   const ask = async (args: string[] | undefined) => args === undefined ? "" : (await run("ip", args)).stdout;
   const rules = commands.rules === undefined ? "" : rulesOf(routing.family, run);
   const asked = [rules, ask(commands.routes), ask(commands.addresses)] as const;
@@ -91,12 +90,12 @@ async function list(routing: Routing, run: Run): Promise<ListedRouting> {
   return { rules: listedRules, routes, addresses };
 }
 
-/** Output of `ip rule show`. Tools that cannot print numbers alone print them where no names are given. */
+/** Output of `ip rule show`. Tools without an option for numbers print numbers where no names are defined. */
 async function rulesOf(family: Routing["family"], run: Run): Promise<string> {
   const args = listRules(family);
   let listed = await run("ip", args);
   if (listed.code !== 0) listed = await run("ip", args.slice(1));
-  // A kernel without the family has no routing of it.
+  // A kernel without the family has no routing for the family.
   if (/address family not supported/i.test(listed.stderr)) return "";
   if (listed.code !== 0) throw new ApplyError(`ip -${family} rule show: ${failureOf(listed)}`);
   return listed.stdout;

@@ -1,12 +1,12 @@
 /**
- * The routing that redirection needs beside rules: of marked packets to this machine, and an address for IPv6.
+ * The routing of redirection beside rules: for marked packets to this machine, and an address for IPv6.
  *
  * @module
  */
 import { type RedirectionConfig, usesTproxy } from "./model/config.ts";
 import { type Family, ROUTING_PROTOCOL } from "./model/names.ts";
 
-/** Packets with the mark are looked up in the table, which delivers every address here. */
+/** Marked packets use the table, which delivers every address on this machine. */
 export interface Marked {
   readonly mark: number;
   readonly table: number;
@@ -20,7 +20,9 @@ export interface Routing {
   readonly address: string | undefined;
 }
 
-/** Address of the loopback device from which the inbound proxy connects. IPv4 has all of 127.0.0.0/8 there already. */
+/**
+ * Source address of the inbound proxy's connections, on the loopback device. IPv4 has all of 127.0.0.0/8 there already.
+ */
 export const loopbackAddress: Readonly<Record<Family, string | undefined>> = { 4: undefined, 6: "::6/128" };
 
 /** The wanted routing of a family. */
@@ -32,7 +34,7 @@ export function wantedRouting(config: RedirectionConfig, family: Family): Routin
   };
 }
 
-/** No routing at all, as clean-up wants it. */
+/** No routing at all, for clean-up. */
 export function noRouting(family: Family): Routing {
   return { family, marked: undefined, address: undefined };
 }
@@ -44,7 +46,7 @@ export interface ListedRouting {
   readonly addresses: string;
 }
 
-/** Arguments of `ip` that list a family's routing, as far as it is asked for. */
+/** Arguments of `ip` that list a family's routing, as far as it is wanted. */
 export function listRouting({ family, marked, address }: Routing): Partial<Record<keyof ListedRouting, string[]>> {
   return {
     ...(marked === undefined ? {} : { rules: listRules(family), routes: listRoutes(family, marked.table) }),
@@ -52,7 +54,7 @@ export function listRouting({ family, marked, address }: Routing): Partial<Recor
   };
 }
 
-/** Arguments of `ip` that list rules, with numbers instead of names that people gave to tables. */
+/** Arguments of `ip` that list rules, with numbers instead of names of tables. */
 export function listRules(family: Family): string[] {
   return ["-N", `-${family}`, "rule", "show"];
 }
@@ -62,7 +64,7 @@ export function listRoutes(family: Family, table: number): string[] {
   return [`-${family}`, "route", "show", "table", String(table)];
 }
 
-/** Arguments of `ip` for each thing that is missing, in order. */
+/** Arguments of `ip` for each missing part, in order. */
 export function addRouting({ family, marked, address }: Routing, listed: ListedRouting): string[][] {
   const ours = ["protocol", String(ROUTING_PROTOCOL)];
   const commands: string[][] = [];
@@ -70,7 +72,7 @@ export function addRouting({ family, marked, address }: Routing, listed: ListedR
     commands.push([`-${family}`, "addr", "add", address, "dev", "lo"]);
   }
   if (marked === undefined) return commands;
-  // The rule comes first and goes last: by it a later run finds both.
+  // The rule is added first and removed last, so that a later run finds rule and route by the rule.
   const there = listedMarks(listed.rules).some(({ mark, table }) => mark === marked.mark && table === marked.table);
   if (!there) commands.push([`-${family}`, "rule", "add", ...ruleWords(marked), ...ours]);
   if (!hasRoute(listed)) commands.push([`-${family}`, "route", "add", ...routeWords(marked.table, family), ...ours]);
@@ -83,7 +85,7 @@ export function withoutProtocol(args: readonly string[]): string[] {
   return at < 0 ? [...args] : args.filter((_, i) => i !== at && i !== at + 1);
 }
 
-/** Arguments of `ip` that remove the address, if it is there. */
+/** Arguments of `ip` that remove the address, if it exists. */
 export function removeAddress({ family, address }: Routing, listed: ListedRouting): string[][] {
   if (address === undefined || !hasAddress(address, listed)) return [];
   return [[`-${family}`, "addr", "del", address, "dev", "lo"]];
@@ -91,7 +93,7 @@ export function removeAddress({ family, address }: Routing, listed: ListedRoutin
 
 /** A rule of routing by a mark, as listed. */
 export interface ListedMark extends Marked {
-  /** It says that we made it. */
+  /** The rule has our origin. */
   readonly ours: boolean;
 }
 
@@ -108,9 +110,8 @@ function listedMarks(rules: string): ListedMark[] {
 }
 
 /**
- * Routing by marks, in the output of `ip rule show`, that a former run made and that is not wanted.
- *
- * @param marks Those that our chains have: by them rules without an origin are recognized.
+ * Unwanted routing by marks of an earlier run, in the output of `ip rule show`.
+ * @param marks Marks of our chains. Rules without an origin are recognized by these marks.
  */
 export function formerMarks(marks: readonly number[], wanted: Routing, rules: string): ListedMark[] {
   return listedMarks(rules).filter((row) =>
@@ -120,9 +121,8 @@ export function formerMarks(marks: readonly number[], wanted: Routing, rules: st
 }
 
 /**
- * Arguments of `ip` that remove former routing; the route stays where its table is wanted.
- *
- * @param listed The rules now, and the routes of its table.
+ * Arguments of `ip` that remove earlier routing. The route stays if its table is wanted.
+ * @param listed The present rules, and the routes of the table.
  */
 export function removeFormer(former: Marked, wanted: Routing, listed: ListedRouting): string[][] {
   const { family } = wanted;

@@ -17,23 +17,23 @@ export interface Ran {
 /** Runs a command with a text on its standard input. */
 export type Run = (command: string, args: readonly string[], input?: string) => Promise<Ran>;
 
-/** Exit code of a shell, and of nsenter, for a command that is not there. */
+/** Exit code of a shell, and of nsenter, for a missing command. */
 export const NOT_FOUND = 127;
 
-/** The namespace in which commands run. */
+/** The namespace of the commands. */
 export interface RuleNamespace {
-  /** Network namespace: a name of `ip netns`, or a path; undefined for this one. */
+  /** Network namespace: a name of `ip netns`, or a path. Undefined: this namespace. */
   readonly networkNamespace: string | undefined;
-  /** File by which tools of the legacy back end lock each other out, instead of the machine's. */
+  /** Lock file of the legacy back end's tools, instead of the machine's. */
   readonly lockFile?: string | undefined;
 }
 
-/** Path of a network namespace: names are those of `ip netns`. */
+/** Path of a network namespace. Names are those of `ip netns`. */
 export function namespacePath(namespace: string): string {
   return namespace.includes("/") ? namespace : `/run/netns/${namespace}`;
 }
 
-/** Arguments that run a command in a network namespace, before the command itself. */
+/** Arguments before a command that run it in a network namespace. */
 export function enterWords(namespace: string): string[] {
   return [`--net=${namespacePath(namespace)}`, "--"];
 }
@@ -73,7 +73,7 @@ async function feed(stdin: WritableStream<Uint8Array>, input: string): Promise<v
     await writer.write(new TextEncoder().encode(input));
     await writer.close();
   } catch (error) {
-    // A command that ends before it has read everything says why in its exit code.
+    // A command that ends before reading everything gives the reason in its exit code.
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The kernel's rules: `iptables-save` as data, and our part of it.
+ * The kernel's rules: the output of `iptables-save` as data, and our part of the rules.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { ruleWords } from "./normal.ts";
 /** A table as listed: rules by chain, each without its chain, in order. */
 export type ListedTable = ReadonlyMap<string, readonly string[]>;
 
-/** Everything listed for one family by one back end, by table. */
+/** All tables of one family in one back end. */
 export type Listing = ReadonlyMap<string, ListedTable>;
 
 /** Reads the output of `iptables-save`. Comments, counters and policies are left out. */
@@ -32,12 +32,12 @@ export function parseListing(text: string): Listing {
   return tables;
 }
 
-/** Tables that are there and that `iptables-save` leaves out, because other tools made things in them that it lacks words for. */
+/** Existing tables that `iptables-save` leaves out, because other tools put things into them that it cannot print. */
 export function unlistedTables(text: string): string[] {
   return text.split("\n").flatMap((line) => /^# Table `([^\s']+)' is incompatible/.exec(line)?.slice(1) ?? []);
 }
 
-/** Chain to which a rule leads, if it is one of ours. */
+/** The target chain of a rule, if the chain is ours. */
 export function ownTarget(rule: string): string | undefined {
   const words = ruleWords(rule);
   const at = words.findLastIndex((word) => ["-j", "--jump", "-g", "--goto"].includes(word));
@@ -48,7 +48,7 @@ export function ownTarget(rule: string): string | undefined {
 /** Our own part of a table. */
 export interface OwnPart {
   readonly chains: ReadonlyMap<string, readonly string[]>;
-  /** Rules in chains of others that lead to ours, in order. */
+  /** Rules in other chains that jump to our chains, in order. */
   readonly jumps: readonly { readonly chain: string; readonly rule: string }[];
 }
 
@@ -63,7 +63,7 @@ export function ownPart(table: ListedTable | undefined): OwnPart {
   };
 }
 
-/** Marks that our chains give to packets, by which they are routed to the proxy: those of the run that made the chains. */
+/** Marks that our chains give to packets for routing to the proxy: the marks of the run that made the chains. */
 export function routedMarks(listing: Listing): number[] {
   const rules = [...listing.values()].flatMap((table) => [...ownPart(table).chains.values()].flat());
   return [

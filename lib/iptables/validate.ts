@@ -1,10 +1,10 @@
 /**
- * Shows that redirection works, with real sockets: listens on the proxy's ports, connects to a port without a
- * listener, and is answered by its own listener only if the kernel turned the connection there.
+ * Shows that redirection works, with real sockets: listens on the proxy's ports and connects to a port without a
+ * listener. The listener answers only if the kernel redirected the connection.
  *
- * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it. Where the
- * proxy has its ports already, as when a container is started again, their listener cannot be asked; then a connection
- * to a port without a listener must be taken all the same.
+ * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it. Where
+ * the proxy has its ports already, as when a container is started again, their listener cannot be asked; then a
+ * connection to a port without a listener must be taken all the same.
  *
  * Permissions: net (the loopback addresses and this machine's own), sys (networkInterfaces).
  *
@@ -17,20 +17,20 @@ import { families, type Family } from "./model/names.ts";
 export interface Probe {
   readonly proxyPort: number;
   readonly inboundPort: number;
-  /** Port that is dialled; it has no listener. */
+  /** Dialled port, without a listener. */
   readonly probePort: number;
-  /** IPv4 range of the loopback device that is not redirected. */
+  /** IPv4 range of the loopback device without redirection. */
   readonly notRedirected: string;
   /** Time for each family, in milliseconds: rules may come while we wait. */
   readonly timeout: number;
 }
 
-/** Why a family's redirection does not work; undefined when it does. */
+/** Why a family's redirection does not work. Undefined: redirection works. */
 export interface Verdict {
   readonly family: Family;
   readonly dialled: string;
   readonly failure: string | undefined;
-  /** Ports of the proxy that were in use: their listener took the connection. */
+  /** Used ports of the proxy. Their listener took the connection. */
   readonly inUse: readonly number[];
 }
 
@@ -40,17 +40,17 @@ const any: Readonly<Record<Family, string>> = { 4: "0.0.0.0", 6: "::" };
 /** Time between attempts, in milliseconds. */
 const PERIOD = 200;
 
-/** Listening addresses: redirection of what a process of this machine sends goes to the loopback address. */
+/** Listening addresses: redirected connections from this machine go to the loopback address. */
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
-/** Loopback address that is dialled: no interface has it, and this machine answers for it. */
+/** Dialled loopback address: no interface has it, and this machine answers for it. */
 const UNUSED_ADDRESS = "127.0.0.6";
 
 /**
- * Addresses to dial, by family: of those that have addresses, and of IPv4 if none has.
+ * Addresses to dial, for each family with addresses. For IPv4 if no family has addresses.
  *
- * IPv4: a loopback address that is redirected, or if none is, an address of this machine. IPv6: an address of this machine,
- * because a connection to `::6` would come from `::6`, which is never redirected.
+ * IPv4: a loopback address that is redirected, or if none is, an address of this machine. IPv6: an address of this
+ * machine, because a connection to `::6` would come from `::6`, which is never redirected.
  *
  * @param notRedirected IPv4 range of the loopback device.
  */
@@ -70,7 +70,7 @@ export function addressesToDial(
   };
 }
 
-/** Tries every family that has addresses, one after the other. */
+/** Tries every family with addresses, one after the other. */
 export async function validateRedirection(probe: Probe): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const hostnames = addressesToDial(Deno.networkInterfaces(), probe.notRedirected);
@@ -108,7 +108,7 @@ async function tryFamily(probe: Probe, family: Family, hostname: string): Promis
   }
 }
 
-/** Listens; undefined when the port is in use, or why it cannot be listened on. */
+/** Opens a listener. Undefined: the port is in use. A text: why the listener cannot be opened. */
 function open(hostname: string, port: number): Deno.Listener | string | undefined {
   try {
     return Deno.listen({ hostname, port });
@@ -134,14 +134,14 @@ async function answer(listener: Deno.Listener, text: string): Promise<void> {
     try {
       await conn.write(new TextEncoder().encode(text));
     } catch {
-      // The dialler went away: it asks again.
+      // The dialler has disconnected, and asks again.
     } finally {
       conn.close();
     }
   }
 }
 
-/** Dials until the answer is the one expected, or with none expected, until the connection is taken. */
+/** Dials until the expected answer arrives, or, without an expectation, until the connection is accepted. */
 async function dialUntil(probe: Probe, hostname: string, expected: string | undefined): Promise<string | undefined> {
   const end = performance.now() + probe.timeout;
   let last = "";
@@ -167,7 +167,7 @@ async function dial(
   try {
     using conn = await Deno.connect({ hostname, port, signal });
     if (!listens) return {};
-    // Closing a connection does not end a read that waits (Deno 2.8.3), so the read of a silent listener is left behind.
+    // Closing a connection does not end a waiting read (Deno 2.8.3), so the read of a silent listener is left behind.
     const late = Promise.withResolvers<never>();
     signal.addEventListener("abort", () => late.reject(signal.reason), { once: true });
     const buffer = new Uint8Array(200);

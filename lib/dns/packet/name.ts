@@ -1,16 +1,15 @@
 /**
- * Names as text and as bytes of a packet: labels with their length before them, then a zero.
+ * Names as text and as bytes of a packet: labels, each after its length, then a zero.
  *
  * @module
  */
 import { MAX_NAME } from "./wire.ts";
 
 /**
- * The wire form of a name, in lower case; a dot at its end is optional, the empty text and `.` are the root.
- *
- * @returns Undefined when the text is no name: a label that is empty or longer than 63 bytes, or more than 255 bytes in
- *   all. Hosts are ASCII (international names come in their `xn--` form); a character up to U+00FF is the byte of that
- *   number, bytes beyond it are no name.
+ * The wire form of a name, in lower case. A dot at the end is optional. The empty text and `.` are the root.
+ * @returns Undefined when the text is not a name: an empty label, a label longer than 63 bytes, or more than 255 bytes
+ * in all. Hosts are ASCII (international names in their `xn--` form). A character up to U+00FF is the byte of this
+ * number, and other characters are not allowed.
  */
 export function nameToWire(text: string): Uint8Array | undefined {
   const end = text.endsWith(".") ? text.length - 1 : text.length;
@@ -35,7 +34,7 @@ export function nameToWire(text: string): Uint8Array | undefined {
 
 const DOT = 0x2e;
 
-/** The text of a wire name that was found well-formed, with its last dot; bytes outside printable ASCII as `\ddd`. */
+/** The text of a well-formed wire name, with the final dot. Bytes outside of printable ASCII appear as `\ddd`. */
 export function nameToText(packet: Uint8Array, at: number): string {
   let text = "";
   for (let length = packet[at] ?? 0; length !== 0; length = packet[at] ?? 0) {
@@ -51,7 +50,7 @@ function character(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "\\" + String(byte).padStart(3, "0");
 }
 
-/** An ASCII capital as small letter; other bytes as they are. Lengths of labels (at most 63) stay the same. */
+/** An ASCII capital as a small letter. Other bytes stay the same, and so do lengths of labels (at most 63). */
 export function lower(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the question of a client, without allocation: one {@link Question} is filled again and again.
+ * Reads the question of a client without allocation: one {@link Question} is filled again and again.
  *
  * A client that is worth an answer sends a query with exactly one question. Every other packet gets an error of twelve
  * bytes, or nothing; responses get nothing at all, so that two servers can never talk to each other without end.
@@ -11,24 +11,23 @@ import { BITS3, HEADER, MAX_LABELS, MAX_NAME, TYPE, uint16 } from "./wire.ts";
 
 /** The treatment of a packet. */
 export const READ = {
-  /** A question that was read. */
+  /** A readable question. */
   OK: 0,
-  /** No answer: too short for a header, or a response itself. */
+  /** No answer: too short for a header, or a response. */
   DROP: 1,
   /** Not to be understood: FORMERR. */
   BAD: 2,
   /** Another operation than a query: NOTIMP. */
   NOT_A_QUERY: 3,
-  /** A version of EDNS that is not known: BADVERS. */
+  /** An unknown version of EDNS: BADVERS. */
   BAD_VERSION: 4,
 } as const;
 
-/** One of {@link READ}. */
 export type ReadResult = typeof READ[keyof typeof READ];
 
-/** The question of a packet, as offsets into it; the name starts behind the header. */
+/** The question of a packet, as offsets into the packet. The name starts after the header. */
 export class Question {
-  /** End of the name, behind its root byte. */
+  /** End of the name, after the root byte. */
   nameEnd = 0;
   /** End of the question section. */
   end = 0;
@@ -41,15 +40,15 @@ export class Question {
   readonly labelHash = new Int32Array(MAX_LABELS + 1);
   /** Whether the client speaks EDNS. */
   edns = false;
-  /** The size that the client takes over UDP, by its EDNS record; 0 without. */
+  /** The largest UDP answer for the client, from its EDNS record. 0 without such a record. */
   udpSize = 0;
-  /** Whether it wants signatures along. */
+  /** Whether the client wants signatures. */
   dnssecOk = false;
 }
 
 /**
- * One byte more in front of a hashed suffix. Suffixes are hashed from their end, so that one pass gives the hash of the
- * whole name and of every wildcard's part of it. (The step of FNV-1a; its offset basis is {@link HASH_START}.)
+ * Adds a byte in front of a hashed suffix. Suffixes are hashed from their end, so that one pass gives the hash of the
+ * whole name and of every suffix for wildcards. (The step of FNV-1a; the offset basis is {@link HASH_START}.)
  */
 export function hashStep(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 0x01000193);
@@ -58,14 +57,14 @@ export function hashStep(hash: number, byte: number): number {
 /** Hash of the root. */
 export const HASH_START = 0x811c9dc5 | 0;
 
-/** Reads a packet's first `length` bytes into `question`, which is complete only when the result is `READ.OK`. */
+/** Reads a packet's first `length` bytes into `question`. The question is complete only with the result `READ.OK`. */
 export function readQuestion(packet: Uint8Array, length: number, question: Question): ReadResult {
   question.edns = false;
   question.udpSize = 0;
   question.dnssecOk = false;
   if (length < HEADER || (packet[2]! & BITS3.QR) !== 0) return READ.DROP;
   if ((packet[2]! & BITS3.OPCODE) !== 0) return READ.NOT_A_QUERY;
-  // A query carries one question, no answers, no authority; OPT and a signature may follow.
+  // A query has one question, no answers, no authority. OPT and a signature may follow.
   if (uint16(packet, 4) !== 1 || uint16(packet, 6) !== 0 || uint16(packet, 8) !== 0) return READ.BAD;
   const additional = uint16(packet, 10);
   if (additional > 2 || !readName(packet, length, question)) return READ.BAD;
@@ -76,7 +75,7 @@ export function readQuestion(packet: Uint8Array, length: number, question: Quest
   return additional === 0 ? READ.OK : readAdditional(packet, length, additional, question);
 }
 
-/** Finds the labels of the name behind the header, and hashes its suffixes. False when it is none. */
+/** Finds the labels of the name after the header, and hashes the name's suffixes. False when there is no valid name. */
 function readName(packet: Uint8Array, length: number, question: Question): boolean {
   let at = HEADER;
   let labels = 0;
@@ -84,7 +83,7 @@ function readName(packet: Uint8Array, length: number, question: Question): boole
     if (at >= length) return false;
     const size = packet[at]!;
     if (size === 0) break;
-    // The two upper bits mark a pointer; a first name has nothing that it could point to.
+    // The two upper bits mark a pointer. The first name of a packet has nothing to point to.
     if (size > 63 || labels === MAX_LABELS) return false;
     question.labelStart[labels++] = at;
     at += size + 1;
@@ -124,7 +123,7 @@ function readAdditional(packet: Uint8Array, length: number, count: number, quest
   return READ.OK;
 }
 
-/** The offset behind a name, which may end in a pointer; -1 when it runs out of the packet. */
+/** The offset after a name, which may end in a pointer. -1 when the name exceeds the packet. */
 export function skipName(packet: Uint8Array, length: number, at: number): number {
   while (at < length) {
     const size = packet[at]!;

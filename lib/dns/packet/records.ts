@@ -1,6 +1,6 @@
 /**
- * Works on whole messages of others: walks their records, cuts them to a size, sets their ages. Nothing is decoded
- * that need not be.
+ * Works on whole messages of other servers: walks their records, truncates them, sets ages. Nothing is decoded without
+ * need.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { lower } from "./name.ts";
 import { skipName } from "./question.ts";
 import { BITS3, HEADER, setUint16, TYPE, uint16 } from "./wire.ts";
 
-/** Offset behind the questions of a message; -1 when they run out of it. */
+/** Offset after the questions of a message. -1 when the questions exceed the message. */
 export function questionsEnd(message: Uint8Array): number {
   let at = HEADER;
   for (let left = uint16(message, 4); left > 0; left--) {
@@ -20,9 +20,8 @@ export function questionsEnd(message: Uint8Array): number {
 }
 
 /**
- * Calls `visit` with each record's section (0 answer, 1 authority, 2 additional), its start, the offset of its type, and
- * its end, in order, until one returns false.
- *
+ * Calls `visit` with each record's section (0 answer, 1 authority, 2 additional), start, offset of the type, and end,
+ * in order, until a call returns false.
  * @returns False when the message is broken.
  */
 export function eachRecord(
@@ -45,10 +44,10 @@ export function eachRecord(
 }
 
 /**
- * The message cut to at most `limit` bytes: whole records from the front stay as long as they fit, the OPT record stays
- * always, and the TC bit says that there was more. Names point only backwards, so what stays keeps its meaning.
- *
- * @returns The message itself when it fits; a broken message is cut behind its header and has no counts.
+ * Truncates the message to at most `limit` bytes: whole records from the front stay as long as they fit, the OPT record
+ * always stays, and the TC bit says that records are missing. Names point only backwards, so the remaining records keep
+ * their meaning.
+ * @returns The message itself when it fits. A broken message is cut after its header, with all counts 0.
  */
 export function truncate(message: Uint8Array, limit: number): Uint8Array {
   if (message.length <= limit) return message;
@@ -85,7 +84,7 @@ function headerOnly(message: Uint8Array): Uint8Array {
   return cut;
 }
 
-/** Sets the time to live of every record but OPT, whose field means something else. */
+/** Sets the time to live of every record except OPT, whose field means something else. */
 export function setAges(message: Uint8Array, seconds: number): void {
   eachRecord(message, (_section, _start, type) => {
     if (uint16(message, type) === TYPE.OPT) return;
@@ -94,7 +93,7 @@ export function setAges(message: Uint8Array, seconds: number): void {
   });
 }
 
-/** Whether the one question of two messages is the same; names are compared without regard to case. */
+/** Whether two messages have the same single question. Names are compared without regard to case. */
 export function sameQuestion(a: Uint8Array, b: Uint8Array): boolean {
   if (uint16(a, 4) !== 1 || uint16(b, 4) !== 1) return false;
   const end = questionsEnd(a);

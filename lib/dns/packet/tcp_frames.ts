@@ -1,17 +1,17 @@
 /**
- * Messages over TCP: each with its length before it (RFC 1035, 4.2.2).
+ * Messages over TCP, each after its length (RFC 1035, 4.2.2).
  *
  * @module
  */
 import { setUint16, uint16 } from "./wire.ts";
 
-/** Finds messages in a stream that comes in parts of any size. */
+/** Finds messages in a stream of parts of any size. */
 export class FrameParser {
   #buffer: Uint8Array = new Uint8Array(0);
   #start = 0;
   #end = 0;
 
-  /** Takes a part of the stream; it is copied where it is needed for longer. */
+  /** Takes a part of the stream, and copies it if it is needed for longer. */
   push(part: Uint8Array): void {
     const rest = this.#end - this.#start;
     if (rest === 0) {
@@ -28,7 +28,7 @@ export class FrameParser {
     this.#end = joined.length;
   }
 
-  /** The next message that is there as a whole, a view that holds until the next push; undefined when none is. */
+  /** The next complete message, as a view that is valid until the next push. Undefined: there is none. */
   next(): Uint8Array | undefined {
     if (this.#end - this.#start < 2) return undefined;
     const from = this.#start + 2;
@@ -39,7 +39,7 @@ export class FrameParser {
   }
 }
 
-/** A message with its length before it. */
+/** A message with its length in front. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(message.length + 2);
   setUint16(framed, 0, message.length);

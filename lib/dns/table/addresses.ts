@@ -1,5 +1,5 @@
 /**
- * Addresses of a host as the bytes of the records that carry them.
+ * Addresses of a host as bytes of DNS records.
  *
  * @module
  */
@@ -7,22 +7,22 @@ import ipaddr from "ipaddr.js";
 import { CLASS_IN, setUint16, TYPE } from "../packet/wire.ts";
 
 /**
- * Time to live of answers from the table, seconds: low, so that clients that keep answers soon get a change. (Istio's
+ * Time to live of answers from the table, seconds: low, so that clients with a cache soon get a change. (Istio's
  * value.)
  */
 export const TTL_SECONDS = 30;
 
 /** Records of one family of one host, ready to be copied into an answer. */
 export interface Records {
-  /** Bytes of one record: 16 with an IPv4 address, 28 with an IPv6 one. */
+  /** Bytes of one record: 16 with an IPv4 address, 28 with an IPv6 address. */
   readonly size: number;
   readonly count: number;
   /**
-   * The records one after the other. The owner of each is a pointer (two bytes) to the name of the question, which
-   * stands at the same place in every packet; behind a CNAME the pointer is set anew.
+   * The records one after the other. The owner of each is a pointer (two bytes) to the name of the question, which has
+   * the same offset in every packet. After a CNAME the pointer is set anew.
    */
   readonly bytes: Uint8Array;
-  /** Order in which they were last sent; shuffled further with every answer. */
+  /** The last order of sending. Every answer shuffles the order further. */
   readonly order: Uint16Array;
 }
 
@@ -32,14 +32,13 @@ export interface HostRecords {
   readonly v6: Records | undefined;
 }
 
-/** At most this many addresses fit into the largest message of all; more are left out. */
+/** Most addresses that fit into the largest message. More addresses are left out. */
 const MAX_ADDRESSES = 4000;
 
 /**
  * Builds the records of a host from its addresses, each once. IPv4 addresses in IPv6 spelling (`::ffff:10.0.0.1`) are
  * IPv4 addresses.
- *
- * @returns The records, and the texts that are no addresses.
+ * @returns The records, and the texts that are not addresses.
  */
 export function hostRecords(ips: readonly string[]): { records: HostRecords; refused: string[] } {
   const v4: number[][] = [];
@@ -53,7 +52,10 @@ export function hostRecords(ips: readonly string[]): { records: HostRecords; ref
   return { records: { v4: records(TYPE.A, v4), v6: records(TYPE.AAAA, v6) }, refused };
 }
 
-/** The bytes of an address; undefined when the text is none, or one that means something on one machine only (a zone). */
+/**
+ * The bytes of an address. Undefined for another text, and for an address with a zone, which has a meaning on one
+ * machine only.
+ */
 function addressBytes(text: string): number[] | undefined {
   const v4 = ipv4Bytes(text);
   if (v4 !== undefined) return v4;

@@ -1,6 +1,6 @@
 /**
- * The entries of one host in the lookup table. They depend on the host and the workload alone, so it is kept from one
- * table to the next: a new table costs what changed.
+ * The entries of one host in the lookup table. The entries depend on the host and the workload alone, so they are kept
+ * from one table to the next: a new table costs only its changes.
  *
  * @module
  */
@@ -17,32 +17,32 @@ export interface Known extends HostRecords {
 
 /** One name of a host. */
 export interface HostName {
-  /** Lower case, without the dot at its end. */
+  /** Lower case, without the final dot. */
   readonly text: string;
-  /** Whether it starts with `*.`, which its bytes leave out. */
+  /** Whether the name starts with `*.`. The bytes leave this part out. */
   readonly wild: boolean;
   /** Undefined when the text is no name. */
   readonly wire: Uint8Array | undefined;
   readonly known: Known;
-  /** The name followed by the search domain; undefined without one, or when that would be too long to be asked for. */
+  /** The name followed by the search domain. Undefined without a search domain, or when the alias would be too long. */
   readonly alias: { readonly text: string; readonly wire: Uint8Array; readonly known: Known } | undefined;
 }
 
-/** A host with all its names, the one that it is called first; none when it has no addresses. */
+/** A host with all its names, the main name first. Without addresses a host has no names. */
 export interface Host {
   readonly info: NameInfo;
   readonly names: readonly HostName[];
-  /** Texts that are no addresses. */
+  /** Texts that are not addresses. */
   readonly refused: readonly string[];
 }
 
-/** The search domain that aliases end in. */
+/** The search domain at the end of aliases. */
 export interface SearchDomain {
   readonly text: string;
   readonly wire: Uint8Array;
 }
 
-/** The first search domain, when there is one that is a name. */
+/** The first search domain, if it is a valid name. */
 export function searchDomain({ search }: Locality): SearchDomain | undefined {
   const text = trimmed(search[0] ?? "");
   const wire = nameToWire(text);
@@ -90,7 +90,7 @@ function sameTexts(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * All names of a host for a workload, the host itself first, without a dot at their ends, in lower case.
+ * All names of a host for a workload, the host itself first, without final dots, in lower case.
  *
  * A service of the orchestrator in the workload's own domain also answers to `name.namespace` and `name.namespace.svc`
  * (the domain's first label), to its further hosts, and within its namespace to `name`. In other domains it does not:

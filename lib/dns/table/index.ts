@@ -1,13 +1,13 @@
 /**
- * A map from names to numbers that is asked with the bytes of a packet: open addressing over typed arrays, so that
- * asking allocates nothing and a table of any size is a handful of objects to the garbage collector.
+ * A map from names to numbers. The key of a look-up is the bytes of a packet. Open addressing over typed arrays: a
+ * look-up allocates nothing, and a table of any size is a handful of objects to the garbage collector.
  *
  * @module
  */
 import { lower } from "../packet/name.ts";
 import { HASH_START, hashStep } from "../packet/question.ts";
 
-/** Hash of a whole wire name in lower case, equal to what reading a question computes. */
+/** Hash of a whole wire name in lower case, equal to the hash of a question's name. */
 export function hashName(wire: Uint8Array): number {
   let hash = HASH_START;
   for (let i = wire.length - 2; i >= 0; i--) hash = hashStep(hash, wire[i]!);
@@ -20,13 +20,13 @@ export class NameIndex {
   readonly #slots: Int32Array;
   readonly #mask: number;
   readonly #hashes: Int32Array;
-  /** The start of each name in {@link #names}; one more for the end of the last. */
+  /** The start of each name in {@link #names}, and the end of the last name. */
   readonly #starts: Uint32Array;
   readonly #names: Uint8Array;
   /** How many names there are. */
   readonly size: number;
 
-  /** @param names Wire names in lower case, each once; a name's number is its place. */
+  /** @param names Wire names in lower case, each once. A name's number is its index. */
   constructor(names: readonly Uint8Array[]) {
     this.size = names.length;
     let slots = 8;
@@ -50,7 +50,7 @@ export class NameIndex {
     this.#slots[slot] = number + 1;
   }
 
-  /** The number of the name that stands in a packet from `start` to `end`, its hash given; -1 when it is unknown. */
+  /** The number of the name in a packet from `start` to `end`, by its hash. -1: the name is unknown. */
   find(hash: number, packet: Uint8Array, start: number, end: number): number {
     for (let slot = hash & this.#mask;; slot = (slot + 1) & this.#mask) {
       const number = this.#slots[slot]! - 1;

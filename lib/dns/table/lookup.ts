@@ -1,5 +1,5 @@
 /**
- * The table that questions are looked up in, built from a name table for one workload.
+ * The lookup table of questions, built from a name table for one workload.
  *
  * A name is known by itself, by a wildcard (the one with most labels wins), or as one of these followed by the first
  * search domain. The last is an alias: resolvers try `name.search-domain` first, and an answer `alias -> name` with the
@@ -13,7 +13,7 @@ import { type Host, type HostName, type Known, prepareHost, sameInfo, searchDoma
 import { NameIndex } from "./index.ts";
 import type { Locality, NameTable, TableFinding } from "./types.ts";
 
-/** Finds what a question's name stands for. */
+/** Finds the meaning of a question's name. */
 export class LookupTable {
   readonly #exact: NameIndex;
   readonly #exactKnown: readonly Known[];
@@ -25,7 +25,7 @@ export class LookupTable {
   /** The entries that were left out of the name table, with reasons. */
   readonly findings: readonly TableFinding[];
 
-  /** Its inputs, for building the next one. */
+  /** The table's input, for building the next table. */
   readonly hosts: ReadonlyMap<string, Host>;
   readonly locality: Locality;
 
@@ -40,7 +40,7 @@ export class LookupTable {
     this.locality = parts.locality;
   }
 
-  /** The meaning of the name in a question that was read from `packet`; undefined when it is not known here. */
+  /** The meaning of the name in a question from `packet`. Undefined: the name is unknown here. */
   find(packet: Uint8Array, question: Question): Known | undefined {
     if (question.labels === 0) return undefined;
     const number = this.#exact.find(question.labelHash[0]!, packet, HEADER, question.nameEnd);
@@ -55,13 +55,13 @@ export class LookupTable {
   }
 }
 
-/** Names with their hosts, by place. */
+/** Names with their hosts, by index. */
 interface Named {
   readonly names: Uint8Array[];
   readonly known: Known[];
 }
 
-/** A name that a host asks for, and whether the host is called so itself. */
+/** A name that a host claims, and whether the name is the host's own. */
 interface NameCandidate {
   readonly host: string;
   readonly itself: boolean;
@@ -69,10 +69,9 @@ interface NameCandidate {
 }
 
 /**
- * Builds the table. Of two hosts that ask for a name, the one that is called so wins over the one that is also called so,
- * then the one that sorts first: the order of the name table never matters.
- *
- * @param previous The table before, whose hosts are taken over where they say the same.
+ * Builds the table. If two hosts claim a name, the host with this name takes precedence over a host with this alias,
+ * then the host that sorts first. The order of the name table never matters.
+ * @param previous The previous table. Its unchanged hosts are reused.
  */
 export function buildLookupTable(table: NameTable, locality: Locality, previous?: LookupTable): LookupTable {
   const before = previous !== undefined && sameLocality(previous.locality, locality) ? previous.hosts : undefined;

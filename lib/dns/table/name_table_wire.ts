@@ -1,5 +1,5 @@
 /**
- * Reads the name table as the control plane sends it: one resource of type `istio.networking.nds.v1.NameTable`.
+ * Reads the name table of the control plane: one resource of type `istio.networking.nds.v1.NameTable`.
  *
  * By hand: the table has two messages, and an agent that loads no protobuf library for them is smaller.
  *
@@ -13,13 +13,12 @@ const TABLE = { table: 1 } as const;
 const ENTRY = { key: 1, value: 2 } as const;
 const INFO = { ips: 1, registry: 2, shortname: 3, namespace: 4, alt_hosts: 5 } as const;
 
-/** A field of a length before its bytes: the only kind that these messages have. */
+/** The wire type of length-delimited fields, the only type in these messages. */
 const BYTES = 2;
 
 /**
- * Decodes a table. Fields that are not known are stepped over; of a host that comes twice the last one counts.
- *
- * @throws {Error} when the bytes are no such message; it names the message.
+ * Decodes a table. Unknown fields are skipped. If a host occurs twice, the last occurrence counts.
+ * @throws {Error} When the bytes are not such a message. The error names the message.
  */
 export function decodeNameTable(bytes: Uint8Array): NameTable {
   const hosts: [string, NameInfo][] = [];
@@ -60,7 +59,7 @@ function decodeInfo(bytes: Uint8Array): NameInfo {
   return altHosts.length === 0 ? { ips, ...single } : { ips, ...single, altHosts };
 }
 
-/** Calls `visit` with each field that has bytes, in order. */
+/** Calls `visit` with each length-delimited field, in order. */
 function eachField(bytes: Uint8Array, visit: (field: number, value: Uint8Array) => void): void {
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {

@@ -1,43 +1,43 @@
 /**
- * The name table as plain data: what the control plane sends (`istio.networking.nds.v1.NameTable`), field by field.
+ * The name table as plain data: the control plane's message (`istio.networking.nds.v1.NameTable`), field by field.
  *
  * @module
  */
 
-/** Name of the message; a type URL has `type.googleapis.com/` before it. */
+/** Name of the message. A type URL has the prefix `type.googleapis.com/`. */
 export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
 
 /** One host of the table. */
 export interface NameInfo {
   /** Addresses of both families; other texts (ranges, for example) are left out. */
   readonly ips: readonly string[];
-  /** The registry of the host; the orchestrator's services carry one of {@link ORCHESTRATOR_REGISTRIES}. */
+  /** The registry of the host. The orchestrator's services have one of {@link ORCHESTRATOR_REGISTRIES}. */
   readonly registry?: string;
-  /** Name of the orchestrator's service; only with its registry. */
+  /** Name of the orchestrator's service. Only with the orchestrator's registry. */
   readonly shortname?: string;
-  /** Its namespace; only with its registry. */
+  /** Namespace of the service. Only with the orchestrator's registry. */
   readonly namespace?: string;
-  /** Further names of it, complete ones; only with its registry. */
+  /** Further complete names of the service. Only with the orchestrator's registry. */
   readonly altHosts?: readonly string[];
 }
 
 /** Hosts by name; a wildcard starts with `*.`. */
 export type NameTable = Readonly<Record<string, NameInfo>>;
 
-/** Values of `registry` that mean a service of the orchestrator: Istio's word on the wire, and ours. */
+/** Values of `registry` for services of the orchestrator: Istio's word on the wire, and ours. */
 export const ORCHESTRATOR_REGISTRIES: ReadonlySet<string> = new Set(["Kubernetes", "orch"]);
 
-/** The surroundings of the workload that asks, by which names are resolved. */
+/** The workload's part in resolving names. */
 export interface Locality {
-  /** Namespace of the workload: services of it answer to their short names. */
+  /** Namespace of the workload. Services of this namespace have short names. */
   readonly namespace: string;
   /** Domain of the workload, such as `ns1.svc.cluster.local` or `svc.cluster.local`; empty: none. */
   readonly domain: string;
-  /** Search domains of the workload's resolver, first one first. */
+  /** Search domains of the workload's resolver, in order. */
   readonly search: readonly string[];
 }
 
-/** Something in a table that was left out. */
+/** An entry of a table that was left out. */
 export interface TableFinding {
   readonly host: string;
   readonly message: string;

@@ -1,9 +1,10 @@
 /**
- * Notices that a name server refuses questions over UDP: nothing listens on its port, or a firewall rejects them.
+ * Notices that a name server refuses questions over UDP: nothing listens on its port, or a firewall rejects the
+ * questions.
  *
  * The kernel reports a refused datagram to connected sockets only, and Deno 2.8.3 has none (decision 8). Over TCP it
- * reports a refusal to everybody, and name servers have to listen there too (RFC 7766). So when a server has been silent
- * for a moment, a TCP connection is tried: a refused one means that no answer will come.
+ * reports a refusal to everybody, and name servers have to listen there too (RFC 7766). So when a server has been
+ * silent for a moment, a TCP connection is tried: a refused one means that no answer will come.
  *
  * A firewall may let DNS pass over UDP alone. A server that answers over UDP although TCP is refused is remembered, and
  * refused connections no longer count for it until one succeeds.
@@ -16,38 +17,41 @@ import net from "node:net";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import type { NameServer } from "./transport.ts";
 
-/** Silence after which a server that was asked is tried over TCP, in ms. Cached answers take less, even from far away. */
+/** Silence after which the server is tried over TCP, ms. Cached answers take less, even from far away. */
 export const SILENCE_MS = 150;
-/** A refusal answers further questions for this long, in ms; then the server is tried again with the next one. */
+/** Time for which a refusal answers further questions, ms. Then the next question tries the server again. */
 export const REFUSAL_MS = 100;
-/** Pause between tries of a server that is silent but does not refuse, in ms. */
+/** Pause between tries of a silent server that does not refuse, ms. */
 const PAUSE_MS = 1000;
-/** A connection that is neither accepted nor refused in this time proves nothing, in ms. */
+/** Time after which a connection that is neither accepted nor refused proves nothing, ms. */
 const CONNECT_MS = 1000;
-/** How often a server that seems to live without TCP is tried again while it answers, in ms. */
+/** Interval of tries over TCP while a server without TCP answers over UDP, ms. */
 const RECHECK_MS = 60_000;
 
-/** Errors of a connection that mean that questions do not reach a server either. */
+/** Errors of a connection that also mean that questions do not reach the server. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EACCES", "EPERM"]);
 
 /** The state of one name server over UDP. */
 export class Contact {
-  /** Questions to it that wait for an answer. */
+  /** Questions to the server that wait for an answer. */
   #waiting = 0;
-  /** Whether it has answered since the timer was set, and since the connection was begun. */
+  /** Whether the server has answered since the timer was set, and since the connection was begun. */
   #heard = false;
   #heardWhileTrying = false;
   #timer: Cancel | undefined;
-  /** Ends the connection that is being tried. */
+  /** Ends the attempted connection. */
   #trying: Cancel | undefined;
   #refusal: { readonly reason: string; readonly until: number } | undefined;
-  /** The time to try TCP again on a server that answers over UDP although TCP is refused; undefined: TCP counts. */
+  /**
+   * The time of the next try over TCP, for a server that answers over UDP although it refuses TCP. Undefined: TCP
+   * counts.
+   */
   #withoutTcp: number | undefined;
 
   readonly #clock: Clock;
   readonly #refused: (contact: Contact, reason: string) => void;
 
-  /** @param refused Called when the server refuses: none of the questions to it that wait will be answered. */
+  /** @param refused Called when the server refuses: no waiting question to the server will be answered. */
   constructor(readonly server: NameServer, clock: Clock, refused: (contact: Contact, reason: string) => void) {
     this.#clock = clock;
     this.#refused = refused;
@@ -68,7 +72,7 @@ export class Contact {
     return this.#refusal !== undefined;
   }
 
-  /** Why a question need not be sent now; undefined: send it. */
+  /** Why a question need not be sent now. Undefined: send it. */
   refusal(): string | undefined {
     const refusal = this.#refusal;
     if (refusal === undefined || this.#clock.monotonic() >= refusal.until) return undefined;
@@ -91,7 +95,7 @@ export class Contact {
   answered(): void {
     this.#heard = this.#heardWhileTrying = true;
     if (this.#refusal !== undefined) {
-      // It may have come back, so TCP is tried again soon.
+      // The server may have come back, so TCP is tried again soon.
       this.#refusal = undefined;
       this.#withoutTcp = this.#clock.monotonic() + PAUSE_MS;
     } else if (this.#withoutTcp !== undefined && this.#clock.monotonic() >= this.#withoutTcp) this.#tryTcp();
@@ -150,7 +154,7 @@ function connect(
     stopTimer();
     socket.removeAllListeners("connect");
     socket.removeAllListeners("error");
-    // Destroying a socket that is still connecting may report one more error.
+    // Destroying a connecting socket may report one more error.
     socket.on("error", () => {});
     socket.destroy();
   };

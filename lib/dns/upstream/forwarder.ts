@@ -1,6 +1,6 @@
 /**
- * Passes questions on to name servers: equal ones under way are asked once, failures fall back on answers kept from
- * before, and all of it is counted.
+ * Forwards questions to name servers. Equal questions under way are asked once, failures fall back on kept answers, and
+ * everything is counted.
  *
  * Permissions: those of the transports.
  *
@@ -17,9 +17,9 @@ import { StaleAnswers, staleKey } from "./stale.ts";
 import { Ticker } from "./ticker.ts";
 import type { NameServer, UpstreamTransport } from "./transport.ts";
 
-// The order in which name servers are asked: by chance, to spread the load, but those that lately gave no answer last.
+// The order of asking name servers: random, to spread the load, but servers that lately gave no answer come last.
 
-/** How long a server that gave no answer stays behind the others. */
+/** Time for which a server without an answer stays behind the others, ms. */
 export const AVOID_MS = 10_000;
 
 /** Remembers which servers gave no answer. */
@@ -32,7 +32,7 @@ class ServerOrder {
     this.#random = random;
   }
 
-  /** The servers in the order in which to ask them now. */
+  /** The servers in the present order of asking. */
   order(servers: readonly NameServer[], now: number): NameServer[] {
     const shuffled = servers.map((server) => ({ server, place: this.#random() }));
     if (shuffled.length === 1) return [...servers];
@@ -40,7 +40,7 @@ class ServerOrder {
     return shuffled.sort((a, b) => avoided(a) - avoided(b) || a.place - b.place).map(({ server }) => server);
   }
 
-  /** A server gave no answer in time, or none that says anything. */
+  /** A server gave no answer in time, or no usable answer. */
   silent(server: NameServer, now: number): void {
     this.#avoidUntil.set(server, now + AVOID_MS);
   }
@@ -57,12 +57,12 @@ class ServerOrder {
 }
 
 /**
- * Time after which an answer from before is given although servers may still answer: RFC 8767, section 5. A client that
- * gets its answer after its own 5 seconds has given up.
+ * Time after which a kept answer is given although servers may still answer, ms: RFC 8767, section 5. A client gives up
+ * after 5 seconds of its own.
  */
 export const STALE_AFTER_MS = 1800;
 
-/** Questions that may wait for answers; more are refused, so that silent servers cannot fill the memory. */
+/** Limit of waiting questions. More questions are refused, so that silent servers cannot fill the memory. */
 export const MAX_WAITING = 4096;
 
 /** Inputs of forwarding. */
@@ -76,14 +76,17 @@ export interface ForwarderParts {
   readonly random: () => number;
 }
 
-/** Takes an answer; undefined: no server gave any. It is shared and holds during the call only: it must be copied. */
+/**
+ * Takes an answer. Undefined: no server gave one. The answer is shared and valid during the call only, so it must be
+ * copied.
+ */
 type Taker = (message: Uint8Array | undefined) => void;
 
 /** Equal questions that wait for one answer. */
 interface UnderWay {
   inquiry: Inquiry;
   takers: Taker[];
-  /** The time to give an answer from before, if there is one. */
+  /** The time to give a kept answer, if there is one. */
   stale: { at: number; fire(now: number): void } | undefined;
 }
 
@@ -115,7 +118,7 @@ export class Forwarder {
     });
   }
 
-  /** Sets the servers to ask from now on. The known facts of a server that stays are kept. */
+  /** Sets the servers from now on. The known facts of a remaining server are kept. */
   use(servers: readonly NameServer[]): void {
     this.#servers = servers.map((server) =>
       this.#servers.find(({ hostname, port }) => hostname === server.hostname && port === server.port) ?? server
@@ -123,17 +126,16 @@ export class Forwarder {
     this.#order.retain(this.#servers);
   }
 
-  /** Whether a packet from a port of this machine is a question that was sent from here: passing it on would not end. */
+  /** Whether a packet from a port of this machine is a question of this program: forwarding it would not end. */
   isOwn(udp: boolean, port: number, packet: Uint8Array): boolean {
     return (udp ? this.#parts.udp : this.#parts.tcp).isOwn(port, packet);
   }
 
   /**
-   * Asks for the answer to a client's packet. The answer is shared by all that ask the same, under the ID of the client
-   * that came first, and its name may be spelled as another client spelled it.
-   *
-   * @param query The packet; not changed, and kept.
-   * @param question Its question.
+   * Asks for the answer to a client's packet. The answer is shared by all clients with the same question, has the first
+   * client's ID, and may spell the name as another client did.
+   * @param query The packet. It is kept and not changed.
+   * @param question The packet's question.
    */
   forward(query: Uint8Array, question: Question, udp: boolean, take: Taker): void {
     this.#requests++;
@@ -200,7 +202,7 @@ export class Forwarder {
     for (const take of takers) take(message);
   }
 
-  /** The answer at the end of an inquiry; keeps it for times without an answer. */
+  /** The answer at the end of an inquiry. A usable answer is kept for times without an answer. */
   #settle(outcome: InquiryOutcome, keptAs: string, query: Uint8Array, now: number): Uint8Array | undefined {
     if (outcome.kind === "answer") {
       this.#stale.keep(keptAs, outcome.message, now);
@@ -228,15 +230,17 @@ export class Forwarder {
 
 const latin1 = new TextDecoder("latin1");
 
-/** Bytes as the key of a map, a character for each; the decoder takes three times as long for what questions are. */
+/**
+ * Bytes as the key of a map, a character for each byte. For bytes of this length the decoder would take three times as
+ * long.
+ */
 function keyOf(bytes: Uint8Array): string {
   return bytes.length <= 512 ? Reflect.apply(String.fromCharCode, undefined, bytes) : latin1.decode(bytes);
 }
 
 /**
- * The answer to one client, from one that is shared: its ID, and the name in its spelling.
- *
- * @param known Whether the name exists here: then "no such name" would be wrong, and becomes "no such record".
+ * The answer to one client, from a shared answer: with the client's ID, and the name in the client's spelling.
+ * @param known Whether the name exists here. Then "no such name" would be wrong, and becomes "no such record".
  */
 export function answerFor(query: Uint8Array, nameEnd: number, shared: Uint8Array, known: boolean): Uint8Array {
   const message = shared.slice();

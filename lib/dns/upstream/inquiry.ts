@@ -1,6 +1,6 @@
 /**
- * One question's way through the name servers: which server to ask when, which answer to take, when to give up. It has
- * no sockets and no timers of its own: it receives answers, failures and time.
+ * One question's way through the name servers: which server to ask when, which answer to take, when to give up. An
+ * inquiry has no sockets and no timers of its own: it receives answers, failures and time.
  *
  * @module
  */
@@ -9,39 +9,39 @@ import type { Due, Ticker } from "./ticker.ts";
 import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 
 /**
- * Time in which a question is answered, if only with SERVFAIL, in ms. C libraries and dig wait 5 s (resolv.conf(5),
+ * Time until a question is answered, if only with SERVFAIL, ms. C libraries and dig wait 5 s (resolv.conf(5),
  * `timeout`), and must have the answer before.
  */
 export const DEADLINE_MS = 4500;
 
 /**
- * Time in which a server should answer, in ms. After it the next server is asked too, or over UDP the same one again,
- * because one lost packet must not cost a client its 5 s. Doubles when every server has been asked: 0, 400, 1200 and
- * 2800 ms for a single one, so that a slow server does not get slower by repeated questions.
+ * Time for a server's answer, ms. After this time the next server is asked too, or over UDP the same server again,
+ * because one lost packet must not cost a client its 5 s. The time doubles when every server has been asked: 0, 400,
+ * 1200 and 2800 ms for a single server, so that repeated questions do not make a slow server slower.
  */
 export const PATIENCE_MS = 400;
 
 /** How a question ended. */
 export type InquiryOutcome =
-  /** An answer that says something: NOERROR or NXDOMAIN; its bytes hold during the call only. */
+  /** A usable answer: NOERROR or NXDOMAIN. The bytes are valid during the call only. */
   | { readonly kind: "answer"; readonly message: Uint8Array }
-  /** No such answer; the first error that a server answered with, if one did, and all reasons for people. */
+  /** No usable answer: the first error answer of a server, if any, and all reasons for people. */
   | { readonly kind: "failed"; readonly message: Uint8Array | undefined; readonly reasons: readonly string[] };
 
 /** The inputs of an inquiry. */
 export interface InquiryParts {
   readonly transport: UpstreamTransport;
   readonly query: Uint8Array;
-  /** In the order in which to ask them. */
+  /** In the order of asking. */
   readonly servers: readonly NameServer[];
   /** All at once, or one after the other. */
   readonly parallel: boolean;
-  /** Whether a question may be sent twice to a server: it may get lost on the way. */
+  /** Whether a question may be sent to a server twice, because it may get lost. */
   readonly mayGetLost: boolean;
   readonly ticker: Ticker;
   /** Monotonic time of the start. */
   readonly began: number;
-  /** Called for each server that gives no usable answer, or not in time. */
+  /** Called for each server without a usable answer in time. */
   readonly silent: (server: NameServer) => void;
   /** Called for the server that answered. */
   readonly answered: (server: NameServer) => void;
@@ -92,7 +92,7 @@ export class Inquiry implements Due, ExchangeEvents {
       this.#parts.answered(server);
       return this.#finish({ kind: "answer", message });
     }
-    // It may be that only this server cannot, or does not want to: another one may know.
+    // Perhaps only this server cannot or will not answer, and another server can.
     this.#said ??= message.slice();
     this.failed(server, `response code ${rcode}`);
   }
@@ -106,13 +106,13 @@ export class Inquiry implements Due, ExchangeEvents {
     if (!this.#parts.parallel) this.#askMore();
   }
 
-  /** Ends it as failed. */
+  /** Ends the inquiry as failed. */
   giveUp(reason?: string): void {
     if (reason !== undefined) this.#reasons.push(reason);
     this.#finish({ kind: "failed", message: this.#said, reasons: this.#reasons });
   }
 
-  /** Asks the next server, or all of them; servers that failed are left out. */
+  /** Asks the next server, or all servers. Failed servers are left out. */
   #askMore(): void {
     const { servers, parallel, mayGetLost } = this.#parts;
     for (let step = 0; step < servers.length && !this.#done; step++) {

@@ -1,6 +1,6 @@
 /**
- * Answers kept for the time when no name server answers (RFC 8767): an address of yesterday is better than none. They
- * are never used while a server answers.
+ * Answers kept for times when no name server answers (RFC 8767): an address of yesterday is better than none. Kept
+ * answers are never used while a server answers.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { setAges } from "../packet/records.ts";
 import { BITS3, BITS4, HEADER, RCODE } from "../packet/wire.ts";
 import { TTL_SECONDS } from "../table/addresses.ts";
 
-/** How long an answer may be used after it came: RFC 8767, section 5, names one to three days. */
+/** Time for which an answer may be used after its arrival, ms: RFC 8767, section 5, names one to three days. */
 export const MAX_STALE_MS = 86_400_000;
 /** How long after a failure answers are given at once, before servers are asked again (RFC 8767, section 5). */
 export const RECHECK_MS = 30_000;
-/** Bytes of answers kept; the ones unused for longest make room. */
+/** Limit of all kept answers, bytes. The least recently used answers make room. */
 const MAX_BYTES = 1 << 20;
 /** Longer answers are not kept. */
 const MAX_ANSWER = 4096;
@@ -22,7 +22,7 @@ const MAX_ANSWER = 4096;
 interface Kept {
   readonly message: Uint8Array;
   readonly at: number;
-  /** The last time that servers failed to renew it. */
+  /** The last time that servers failed to renew the answer. */
   failedAt: number | undefined;
 }
 
@@ -36,12 +36,12 @@ export class StaleAnswers {
     return this.#kept.size;
   }
 
-  /** Keeps a copy of an answer, unless it is one that says nothing for sure (cut, or another code than NOERROR and NXDOMAIN). */
+  /** Keeps a copy of a usable answer: not truncated, with the code NOERROR or NXDOMAIN. */
   keep(key: string, message: Uint8Array, now: number): void {
     const rcode = message[3]! & BITS4.RCODE;
     const sure = (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) && (message[2]! & BITS3.TC) === 0;
     if (!sure || message.length > MAX_ANSWER) return;
-    // The same question mostly gets an answer of the same length: it is written over the one before.
+    // The same question mostly gets an answer of the same length, which overwrites the answer before.
     const before = this.#kept.get(key)?.message;
     this.#drop(key);
     const copy = before?.length === message.length ? before : new Uint8Array(message.length);
@@ -73,13 +73,13 @@ export class StaleAnswers {
     if (kept !== undefined) kept.failedAt = now;
   }
 
-  /** Like {@link StaleAnswers.find}, but only for an answer that servers failed to renew a short while ago. */
+  /** Like {@link StaleAnswers.find}, but only for an answer that servers recently failed to renew. */
   findFailed(key: string, now: number): Uint8Array | undefined {
     const failedAt = this.#kept.get(key)?.failedAt;
     return failedAt !== undefined && now - failedAt < RECHECK_MS ? this.find(key, now) : undefined;
   }
 
-  /** Whether there is an answer that could be used now. */
+  /** Whether there is a usable answer now. */
   has(key: string, now: number): boolean {
     const kept = this.#kept.get(key);
     return kept !== undefined && now - kept.at <= MAX_STALE_MS;

@@ -1,6 +1,6 @@
 /**
- * Questions to name servers over TCP: a connection for each, as clients use TCP only where UDP was too small. By
- * `node:net`, for the reason that the server has (tcp_server.ts).
+ * Questions to name servers over TCP, with a connection for each question: clients use TCP only where UDP was too
+ * small. By `node:net`, for the same reason as the server (tcp_server.ts).
  *
  * Permissions: net (the name servers).
  *
@@ -12,7 +12,7 @@ import { BITS3, HEADER, uint16 } from "../packet/wire.ts";
 import { frame, FrameParser } from "../packet/tcp_frames.ts";
 import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 
-/** Opens a connection for every server that is asked. */
+/** Opens a connection for every asked server. */
 export class TcpTransport implements UpstreamTransport {
   /** Questions under way, by local port. */
   readonly #asked = new Map<number, Uint8Array>();

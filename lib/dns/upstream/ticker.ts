@@ -1,5 +1,5 @@
 /**
- * One timer for many deadlines: a timer for each question would cost more than the rest of it.
+ * One timer for many deadlines: a timer for each question would cost more than the rest of the question.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export const TICK_MS = 50;
 
 /** Something with a deadline. */
 export interface Due {
-  /** The time to call {@link Due.fire}, by the clock's monotonic time; it may set a new time then. */
+  /** The time to call {@link Due.fire}, on the monotonic clock. `fire` may set a new time. */
   at: number;
   fire(now: number): void;
 }

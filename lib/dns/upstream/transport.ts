@@ -5,15 +5,14 @@
  */
 import type { ListenEndpoint } from "../listen_plan.ts";
 
-/** A name server. Each server is one object, so that servers are compared by identity. */
+/** A name server. Each server is one object, and servers are compared by identity. */
 export type NameServer = ListenEndpoint;
 
 /** Receives the results of one question. */
 export interface ExchangeEvents {
   /**
    * A server sent a well-formed answer to the question.
-   *
-   * @param message Its ID is not that of the client. The bytes are valid during the call only.
+   * @param message Its ID is not the client's. The bytes are valid during the call only.
    */
   answered(server: NameServer, message: Uint8Array): void;
   /** A server will send no answer; `reason` is for people. */
@@ -23,8 +22,8 @@ export interface ExchangeEvents {
 /** One question under way. */
 export interface Exchange {
   /**
-   * Sends the question to a server. Over UDP it may be sent to the same server again. A server that is known to refuse
-   * fails during the call.
+   * Sends the question to a server. Over UDP the same server may be asked again. A server that is known to refuse fails
+   * during the call.
    */
   ask(server: NameServer): void;
   /** Ends the exchange; no event comes afterwards. */
@@ -35,7 +34,7 @@ export interface Exchange {
 export interface UpstreamTransport {
   /** Prepares a question; nothing is sent yet. The query is not changed. */
   start(query: Uint8Array, events: ExchangeEvents): Exchange;
-  /** Whether a packet that came from `port` of this machine is a question that this transport sent. */
+  /** Whether a packet from `port` of this machine is a question of this transport. */
   isOwn(port: number, packet: Uint8Array): boolean;
   /** Closes all sockets. */
   close(): void;

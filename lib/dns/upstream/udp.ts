@@ -1,5 +1,5 @@
 /**
- * Questions to name servers over UDP, from one socket a family that is replaced often.
+ * Questions to name servers over UDP, from one socket for each family. The sockets are replaced often.
  *
  * A socket of its own for every question would cost system calls and leave an entry in the kernel's connection table
  * each time; a single socket for the life of the process would make forged answers easier. So the socket is replaced
@@ -16,21 +16,21 @@ import { Contact } from "./contact.ts";
 import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 import { errorText, type Sent, UpstreamSocket } from "./udp_socket.ts";
 
-/** A socket gets no new questions after this many. */
+/** Limit of questions on a socket. */
 export const QUESTIONS_PER_SOCKET = 500;
-/** Nor after this time, in ms. */
+/** Time after which a socket gets no new questions, ms. */
 export const SOCKET_LIFE_MS = 10_000;
-/** Servers that are remembered; more than any `resolv.conf` names at a time. */
+/** Limit of remembered servers: more than any `resolv.conf` names at a time. */
 const MAX_CONTACTS = 64;
 
-/** Opens UDP sockets when they are needed. */
+/** Opens UDP sockets on demand. */
 export class UdpTransport implements UpstreamTransport {
   /** The sockets for new questions. */
   readonly #current: { v4: UpstreamSocket | undefined; v6: UpstreamSocket | undefined } = {
     v4: undefined,
     v6: undefined,
   };
-  /** All sockets that are open. */
+  /** All open sockets. */
   readonly #sockets = new Set<UpstreamSocket>();
   readonly #contacts = new Map<NameServer, Contact>();
 

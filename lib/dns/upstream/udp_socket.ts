@@ -1,5 +1,5 @@
 /**
- * One UDP socket towards name servers: gives questions their IDs, and matches answers with them.
+ * One UDP socket towards name servers: gives questions their IDs, and matches answers with questions.
  *
  * Permissions: net (the name servers).
  *
@@ -12,31 +12,34 @@ import { BITS3, HEADER, setUint16, uint16 } from "../packet/wire.ts";
 import type { Contact } from "./contact.ts";
 import type { ExchangeEvents } from "./transport.ts";
 
-/** How long an answer is awaited from a server that seems to refuse, in ms. */
+/** Time for which an answer of an apparently refusing server is awaited, ms. */
 const LATE_MS = 5000;
 
 /** A question that was sent to some servers. */
 export interface Sent {
   readonly query: Uint8Array;
   readonly events: ExchangeEvents;
-  /** The servers that were asked, each once. */
+  /** The asked servers, each once. */
   readonly contacts: Contact[];
 }
 
-/** A question that failed because its server seems to refuse. An answer to it proves that the server does not. */
+/**
+ * A question that failed because its server apparently refuses. An answer to the question proves that the server does
+ * not refuse.
+ */
 interface LateQuestion {
   readonly query: Uint8Array;
   readonly contact: Contact;
   readonly stopTimer: Cancel;
 }
 
-/** A socket of one family; it receives from the start. */
+/** A socket of one family. It receives from the start. */
 export class UpstreamSocket {
   readonly #sent = new Map<number, Sent>();
   readonly #late = new Map<number, LateQuestion>();
   readonly #ids = new RandomIds();
   readonly port: number;
-  /** How many questions have left by it. */
+  /** Number of questions sent by this socket. */
   questions = 0;
   #retired = false;
 
@@ -46,8 +49,8 @@ export class UpstreamSocket {
   readonly #closed: () => void;
 
   /**
-   * @param end Monotonic time after which it takes no new questions.
-   * @param closed Called when it has closed.
+   * @param end Monotonic time after which the socket takes no new questions.
+   * @param closed Called when the socket has closed.
    */
   constructor(
     conn: Deno.DatagramConn,
@@ -90,7 +93,7 @@ export class UpstreamSocket {
     });
   }
 
-  /** Ends a question. One to a server that refuses is kept for a while, for a late answer. */
+  /** Ends a question. A question to a refusing server is kept for a while, for a late answer. */
   forget(id: number): void {
     const sent = this.#sent.get(id);
     if (sent === undefined) return;
@@ -112,7 +115,7 @@ export class UpstreamSocket {
     this.#late.set(id, { query, contact, stopTimer });
   }
 
-  /** Fails all questions to a server that refuses. */
+  /** Fails all questions to a refusing server. */
   refused(contact: Contact, reason: string): void {
     if (contact.v6 !== this.v6) return;
     for (const sent of [...this.#sent.values()]) {
@@ -120,7 +123,7 @@ export class UpstreamSocket {
     }
   }
 
-  /** Takes no new questions, and closes when the last one has ended. */
+  /** Takes no new questions, and closes when the last question has ended. */
   retire(): void {
     this.#retired = true;
     this.#closeWhenDone();
@@ -157,7 +160,7 @@ export class UpstreamSocket {
       } catch (error) {
         if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
         this.#log.debug("upstream socket", { error });
-        // An error of the network below concerns one packet; one of the socket would come again without end.
+        // An error of the network below concerns one packet. An error of the socket would repeat without end.
         if (!(error instanceof Deno.errors.ConnectionRefused)) return this.close();
       }
     }

@@ -15,20 +15,20 @@ export type TrafficSelection<T> = { readonly all: true; readonly except: readonl
 /** Ranges of addresses by family, each `address/bits` with no bits set behind the prefix. */
 export type Ranges = Readonly<Record<Family, readonly string[]>>;
 
-/** The DNS that is redirected to the agent: all, or that to the servers named; and the agent's port. */
+/** The redirected DNS: all DNS, or DNS to the named servers. And the agent's port. */
 export type DnsCapture =
   & { readonly port: number }
   & ({ readonly all: true } | { readonly all: false; readonly servers: Readonly<Record<Family, readonly string[]>> });
 
 /** A configuration of redirection. */
 export interface RedirectionConfig {
-  /** Port that receives outbound TCP. */
+  /** Port for outbound TCP. */
   readonly proxyPort: number;
-  /** Port that receives inbound TCP. */
+  /** Port for inbound TCP. */
   readonly inboundPort: number;
   /** Port of inbound tunnels: reached directly. */
   readonly tunnelPort: number;
-  /** Users and groups whose traffic is the proxy's own. */
+  /** Users and groups of the proxy's own traffic. */
   readonly proxyUids: readonly number[];
   readonly proxyGids: readonly number[];
   readonly inboundMode: "REDIRECT" | "TPROXY";
@@ -39,15 +39,15 @@ export interface RedirectionConfig {
   /** Ports redirected for every address, and ports left alone. */
   readonly outboundPorts: readonly PortRange[];
   readonly outboundPortsExcluded: readonly PortRange[];
-  /** Ranges redirected: all, or those named. */
+  /** Redirected ranges: all, or the named ranges. */
   readonly outboundRanges: { readonly all: boolean; readonly only: Ranges };
   readonly outboundRangesExcluded: Ranges;
   readonly interfacesExcluded: readonly string[];
-  /** Devices of virtual machines, whose inbound traffic counts as outbound. */
+  /** Devices of virtual machines. Their inbound traffic counts as outbound. */
   readonly virtualInterfaces: readonly string[];
-  /** Groups whose outbound traffic is redirected. */
+  /** Groups with redirected outbound traffic. */
   readonly groups: TrafficSelection<number>;
-  /** Range on the loopback device that means the application itself. */
+  /** Range on the loopback device for the application itself. */
   readonly loopback: Readonly<Record<Family, string>>;
   readonly dns: DnsCapture | undefined;
   readonly dropInvalid: boolean;
@@ -58,7 +58,7 @@ export function capturesInbound(config: RedirectionConfig): boolean {
   return config.inboundPorts.all || config.inboundPorts.only.length > 0;
 }
 
-/** True when inbound connections keep their source address on the way through the proxy. */
+/** True when inbound connections keep their source address through the proxy. */
 export function usesTproxy(config: RedirectionConfig): boolean {
   return config.inboundMode === "TPROXY" && capturesInbound(config);
 }

@@ -1,38 +1,38 @@
 /**
- * Names and numbers that redirection is made of: address families, tables, chains, marks, well-known addresses.
+ * Names and numbers of redirection: address families, tables, chains, marks, well-known addresses.
  *
  * @module
  */
 
-/** Address family, by the version of its protocol. Each is set up on its own. */
+/** Address family, by the version of its protocol. Each family is set up separately. */
 export type Family = 4 | 6;
 
-/** Both, in the order in which they are set up. */
+/** Both families, in the order of the set-up. */
 export const families: readonly Family[] = [4, 6];
 
-/** Tables of the kernel's packet filter that redirection uses, in the order in which a packet meets them. */
+/** Tables of the kernel's packet filter for redirection, in the order in which a packet meets them. */
 export const tableNames = ["raw", "mangle", "nat"] as const;
 
 export type TableName = typeof tableNames[number];
 
-/** Chains that the kernel calls by itself, and in which rules have a way into ours. */
+/** Chains that the kernel calls itself, and that have jumps to our chains. */
 export type Hook = "PREROUTING" | "OUTPUT";
 
-/** Chains of ours. All rules in them count as ours; of the rules in other chains only jumps to these do. */
+/** Our chains. All rules in these chains count as ours. In other chains only jumps to our chains count. */
 export const chains = {
-  /** Packets that arrive: from other machines, or over the loopback device. */
+  /** Incoming packets: from other machines, or over the loopback device. */
   inbound: "MESH_INBOUND",
-  /** Packets that processes of this network namespace send. */
+  /** Outgoing packets of processes in this network namespace. */
   output: "MESH_OUTPUT",
-  /** Those of the groups that are redirected, when not all are. */
+  /** Packets of the redirected groups, unless all groups are redirected. */
   outputGroups: "MESH_OUTPUT_GROUPS",
-  /** DNS among them. */
+  /** DNS among outgoing packets. */
   outputDns: "MESH_OUTPUT_DNS",
   /** To the proxy's outbound port. */
   redirect: "MESH_REDIRECT",
   /** To the proxy's inbound port. */
   inRedirect: "MESH_IN_REDIRECT",
-  /** Packets of connections that TPROXY took: marked, so that they are routed to the proxy. */
+  /** Packets of connections that TPROXY took, marked for the route to the proxy. */
   divert: "MESH_DIVERT",
   /** First packets of connections that TPROXY takes. */
   tproxy: "MESH_TPROXY",
@@ -46,27 +46,31 @@ export type ChainName = typeof chains[keyof typeof chains];
 /** The names of our chains. */
 export const ownChains: ReadonlySet<string> = new Set(Object.values(chains));
 
-/** Chain in which features of the kernel are tried out; nothing jumps to it. */
+/** Chain for trials of kernel features. No rule jumps to this chain. */
 export const TRIAL_CHAIN = "MESH_TRIAL";
 
-/** Mark of connections that the outbound proxy opens to its own workload, in TPROXY mode: they are inbound to it. */
+/**
+ * Mark of connections from the outbound proxy to its own workload, in TPROXY mode: they are inbound to the workload.
+ */
 export const OUTBOUND_MARK = 1338;
 
 /**
- * The origin of a routing rule or route, which the kernel keeps with each: by it ours are recognized, with any mark and
- * table. The number is assigned to no other program, see `rt_protos` of iproute2.
+ * The origin of our routing rules and routes. The kernel keeps the origin, so that ours are recognized with any mark
+ * and table. The number is assigned to no other program, see `rt_protos` of iproute2.
  */
 export const ROUTING_PROTOCOL = 137;
 
-/** Port on which the agent answers DNS by default: that of DNS_PROXY_ADDR's default. */
+/** Default port of the agent's DNS server: the port in the default of DNS_PROXY_ADDR. */
 export const DNS_PORT = 15053;
 
-/** Source addresses from which the inbound proxy reaches the application: never redirected again. */
+/** Source addresses of the inbound proxy's connections to the application. They are never redirected again. */
 export const passthroughSource: Readonly<Record<Family, string>> = { 4: "127.0.0.6/32", 6: "::6/128" };
 
-/** Conntrack zones of DNS over UDP, so that equal ports of a client's query and the agent's own never meet. */
+/**
+ * Conntrack zones of DNS over UDP, so that equal ports of a client's query and of the agent's own query never collide.
+ */
 export const zones = {
-  /** The agent and the servers that it asks. */
+  /** The agent and its upstream servers. */
   upstream: 1,
   /** Clients and the agent. */
   client: 2,

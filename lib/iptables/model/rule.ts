@@ -1,5 +1,6 @@
 /**
- * One rule as data, and its text: exactly what `iptables-save` prints for it, so that the kernel's list and ours compare.
+ * One rule as data, and its text: exactly the text of `iptables-save`, so that the kernel's list and the wanted list
+ * compare.
  *
  * @module
  */
@@ -17,29 +18,29 @@ export interface RuleMatch {
   readonly source?: string;
   readonly destination?: string;
   readonly notDestination?: string;
-  /** Device by which the packet came; `+` at its end stands for any rest. */
+  /** Incoming device. `+` at the end stands for any rest. */
   readonly in?: string;
-  /** Device by which it leaves. */
+  /** Outgoing device. */
   readonly out?: string;
   readonly protocol?: "tcp" | "udp";
   readonly sourcePort?: number;
   readonly destinationPort?: PortRange;
-  /** None of these ports. */
+  /** Excluded ports. */
   readonly notDestinationPorts?: readonly number[];
-  /** State of the connection, as the kernel tracks it. */
+  /** State of the connection in the kernel's tracking. */
   readonly state?: "INVALID" | "RELATED,ESTABLISHED";
   /** Mark of the packet. */
   readonly mark?: number;
   readonly notMark?: number;
-  /** Mark of its connection. */
+  /** Mark of the packet's connection. */
   readonly connmark?: number;
-  /** User of the process that sends it. */
+  /** User of the sending process. */
   readonly uid?: number;
-  /** Group of that process. */
+  /** Group of the sending process. */
   readonly gid?: number;
 }
 
-/** The target of a rule: the fate of a packet that matches. */
+/** The target of a rule: the fate of a matching packet. */
 export type RuleTarget =
   | { readonly kind: "return" | "accept" | "drop" }
   | { readonly kind: "jump"; readonly to: ChainName }

@@ -11,7 +11,7 @@ import { addInboundRedirect, addInboundTproxy } from "./inbound.ts";
 import { addOutbound } from "./outbound.ts";
 import { leave, TableBuilder, to } from "./table.ts";
 
-/** All rules that the configuration asks for in a family. */
+/** All wanted rules of a family. */
 export function buildRules(config: RedirectionConfig, family: Family): Ruleset {
   const raw = new TableBuilder();
   addDnsZones(raw, config, family);
@@ -29,12 +29,12 @@ export function buildRules(config: RedirectionConfig, family: Family): Ruleset {
   return { family, tables: new Map(tables.filter(([, table]) => table.hooks.length > 0)) };
 }
 
-/** No rules at all, as clean-up wants it. */
+/** No rules at all, for clean-up. */
 export function noRules(family: Family): Ruleset {
   return { family, tables: new Map() };
 }
 
-/** Drops packets of no known connection: late ones would else be answered by a reset that ends a live connection. */
+/** Drops packets of unknown connections. Otherwise a late packet would cause a reset that ends a live connection. */
 function addDropInvalid(mangle: TableBuilder, config: RedirectionConfig): void {
   for (const device of config.interfacesExcluded) mangle.add(chains.drop, { in: device }, leave, "excluded device");
   mangle.add(chains.drop, {}, { kind: "drop" }, "a packet of no known connection");

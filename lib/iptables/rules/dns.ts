@@ -1,5 +1,5 @@
 /**
- * DNS that goes to the agent: the chain MESH_OUTPUT_DNS in the table nat, and conntrack zones in the table raw.
+ * Redirected DNS: the chain MESH_OUTPUT_DNS in the table nat, and conntrack zones in the table raw.
  *
  * The agent asks the same servers that the workload asks. If client and agent happened to use one source port, the
  * kernel would take both queries for one UDP connection and answer the wrong one; so they are tracked in two zones.
@@ -15,7 +15,7 @@ import { leave, type TableBuilder, to } from "./table.ts";
 const dnsPort = { first: 53, last: 53 };
 const udp = { protocol: "udp" } as const;
 
-/** Servers whose DNS is taken, as `address/bits`; one undefined stands for all. */
+/** Servers of the redirected DNS, as `address/bits`. A single undefined stands for all servers. */
 function servers({ dns }: RedirectionConfig, family: Family): (string | undefined)[] {
   if (dns === undefined) return [];
   return dns.all ? [undefined] : dns.servers[family].map((address) => `${address}/${family === 4 ? 32 : 128}`);
@@ -38,7 +38,7 @@ export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, fam
   }
 }
 
-/** Adds the zones of DNS over UDP. DNS that is not redirected stays in the kernel's own zone. */
+/** Adds the zones of DNS over UDP. Other DNS stays in the kernel's own zone. */
 export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family: Family): void {
   const { dns } = config;
   if (dns === undefined || !capturesDns(config, family)) return;
@@ -51,8 +51,7 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
     add({ ...owner, destinationPort: dnsPort }, zones.upstream, "the agent asks");
     add({ ...owner, sourcePort: dns.port }, zones.client, "the agent answers");
   }
-  // The first zone given to a packet counts. Clients that are not redirected share the agent's zone, where the answers
-  // are.
+  // The first zone of a packet counts. Clients without redirection share the agent's zone, where the answers are.
   const upstream = (match: RuleMatch) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
   if (config.groups.all) config.groups.except.forEach((gid) => upstream({ gid }));
   for (const server of servers(config, family)) {

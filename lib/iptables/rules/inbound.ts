@@ -1,5 +1,5 @@
 /**
- * The rules for packets that arrive: the chain MESH_INBOUND, in the table nat (REDIRECT) or mangle (TPROXY).
+ * The rules for incoming packets: the chain MESH_INBOUND, in the table nat (REDIRECT) or mangle (TPROXY).
  *
  * REDIRECT rewrites the destination to the proxy's port. TPROXY hands the packet to the proxy's socket unchanged: the
  * packet is marked, and a rule of routing delivers marked packets to this machine for every address.
@@ -14,7 +14,7 @@ import { leave, type TableBuilder, to } from "./table.ts";
 
 const tcp = { protocol: "tcp" } as const;
 
-/** Adds the way of inbound packets by REDIRECT, and that of virtual machines in either mode. */
+/** Adds the rules of inbound packets by REDIRECT, and of virtual machines in either mode. */
 export function addInboundRedirect(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
   for (const device of config.interfacesExcluded) nat.add(chains.inbound, { in: device }, leave, "excluded device");
   for (const device of config.virtualInterfaces) {
@@ -36,7 +36,7 @@ export function addInboundRedirect(nat: TableBuilder, config: RedirectionConfig,
   nat.hook("PREROUTING", tcp, to(chains.inbound), "packets that arrive");
 }
 
-/** Adds the exceptions, then by `take` the rules that redirect. */
+/** Adds the exceptions, then by `take` the redirecting rules. */
 function addPorts(
   table: TableBuilder,
   config: RedirectionConfig,
@@ -81,7 +81,7 @@ export function addInboundTproxy(mangle: TableBuilder, config: RedirectionConfig
   addAnswers(mangle, config, family);
 }
 
-/** Marks packets that must find their way back to the proxy's sockets, which have the clients' addresses. */
+/** Marks packets that must return to the proxy's sockets, which have the clients' addresses. */
 function addAnswers(mangle: TableBuilder, config: RedirectionConfig, family: Family): void {
   const mark = config.tproxyMark;
   for (const out of config.interfacesExcluded) mangle.add(chains.output, { out }, leave, "excluded device");

@@ -1,5 +1,5 @@
 /**
- * The rules for packets that processes send: the chain MESH_OUTPUT of the table nat.
+ * The rules for outgoing packets: the chain MESH_OUTPUT of the table nat.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export function proxyOwners(config: RedirectionConfig): RuleMatch[] {
   return [...config.proxyUids.map((uid) => ({ uid })), ...config.proxyGids.map((gid) => ({ gid }))];
 }
 
-/** Adds the way of outbound packets. Order matters: the first rule that matches decides. */
+/** Adds the rules of outbound packets. Order matters: the first matching rule decides. */
 export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
   const add = (match: RuleMatch, target: RuleTarget, why: string) => nat.add(chains.output, match, target, why);
   const loopback = config.loopback[family];
@@ -29,8 +29,8 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
     add({ out: "lo", protocol: "tcp", mark }, leave, "the inbound proxy reaches it in the client's name");
   }
 
-  // An application that calls its own service: its proxy chose this very workload, so the call is inbound to it. DNS is
-  // the agent asking a server in this workload, and the tunnel port is listened on by the proxy itself.
+  // An application calls its own service, and its proxy chose this very workload: the call is inbound to it. DNS is the
+  // agent's question to a server in this workload, and the proxy itself listens on the tunnel port.
   const direct = [...(capturesDns(config, family) ? [53] : []), config.tunnelPort];
   for (const owner of proxyOwners(config)) {
     add(
@@ -67,8 +67,8 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
 }
 
 /**
- * Leaves alone processes of groups that are not redirected. Returns the chain in which the others go on: one of its own
- * for groups that are named, because one rule cannot name many of them (iptables-restore takes 255 words a line).
+ * Leaves processes of other groups alone. Returns the chain for the redirected groups: a separate chain for named
+ * groups, because one rule cannot name many groups (iptables-restore accepts 255 words a line).
  */
 function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): OutputChain {
   if (groups.all) {

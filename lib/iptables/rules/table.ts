@@ -1,12 +1,12 @@
 /**
- * Gathers rules into a table while they are thought of in the order in which a packet meets them.
+ * Collects rules into a table, in the order in which a packet meets them.
  *
  * @module
  */
 import type { ChainName, Hook } from "../model/names.ts";
 import type { Rule, RuleMatch, RuleTarget, Table } from "../model/rule.ts";
 
-/** Target that ends our part: the packet goes on as if we were not there. */
+/** Target that ends our part: the packet goes on as without redirection. */
 export const leave: RuleTarget = { kind: "return" };
 
 /** A jump to a chain of ours. */
@@ -31,7 +31,7 @@ export class TableBuilder {
     else rules.push({ match, target, why });
   }
 
-  /** The table. A way into a chain without rules is left out, and so is a chain to which no way leads. */
+  /** The table. A jump to an empty chain is left out, and so is a chain without a jump to it. */
   table(): Table {
     const leadsSomewhere = ({ target }: Rule) => target.kind !== "jump" || this.#chains.has(target.to);
     const hooks = this.#hooks.filter(leadsSomewhere);
