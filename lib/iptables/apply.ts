@@ -108,7 +108,9 @@ async function planFamily(
   const { chosen } = found;
   if (chosen === undefined) {
     if (required) return noBackEndText(family, found);
-    report.warn(`IPv${family}: no back end can be used; there is no address of that family, so it is left alone`);
+    report.warn(
+      `IPv${family}: no back end can be used; the family is left alone, because this machine has no address of it`,
+    );
     return plan("skipped");
   }
   if (task.cleanup && found.unseen.length > 0) return found.unseen.map((line) => `IPv${family}: ${line}`).join("\n");

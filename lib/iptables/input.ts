@@ -184,7 +184,7 @@ function readDns(
   const port = readDnsPort(reader, inputs.dnsAddress);
   if (inputs.captureAllDns) return { port, all: true };
   const ranges = parseRanges(around.nameServers, (part) => {
-    warnings.push(`name server ${part} of /etc/resolv.conf is no address; DNS to it is not redirected`);
+    warnings.push(`name server ${part} of /etc/resolv.conf is not an address; DNS to it is not redirected`);
   });
   const bare = (list: readonly string[]) => list.map((range) => range.replace(/\/\d+$/, ""));
   const servers = { 4: bare(ranges[4]), 6: bare(ranges[6]) };

@@ -144,7 +144,7 @@ Deno.test("a template with a value that would fail every pod is refused at the s
         [`{"log_level":"loud"}`, /plugin_log_level: got "loud", expected one of debug, info/],
         [`{"exclude_namespaces":"a"}`, /exclude_namespaces: got "a", expected an array of texts$/],
         [`{"type":"other"}`, /type is the installer's to say$/],
-        ["{", /got no JSON/],
+        ["{", /expected a JSON object \(/],
       ] as const
     ) {
       const { code, lines } = await refused(folder, ["--cni-network-config", template]);

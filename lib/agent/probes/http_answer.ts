@@ -180,7 +180,7 @@ function endOfHead(bytes: Uint8Array): number | undefined {
 function readHead(text: string): AnswerHead {
   const [first = "", ...lines] = text.split(/\r?\n/);
   const [, minor, code] = /^HTTP\/1\.(\d) (\d{3})(?: |$)/.exec(first) ?? [];
-  if (code === undefined) throw new Error("the answer is no response of HTTP/1");
+  if (code === undefined) throw new Error("the answer is not an HTTP/1 response");
   if (code === "101" || code < "100" || code > "599") throw new Error(`the response has the status ${code}`);
   const headers = new Map<string, string>();
   for (const line of lines) {
@@ -200,6 +200,6 @@ function framingOf({ status, headers }: AnswerHead): Framing {
   if (headers.has("transfer-encoding")) return { by: "chunks", left: undefined, isLast: false };
   const length = headers.get("content-length");
   if (length === undefined) return { by: "close" };
-  if (!/^\d{1,15}$/.test(length)) throw new Error("the response's content-length is no number");
+  if (!/^\d{1,15}$/.test(length)) throw new Error("the response's content-length is not a number");
   return { by: "length", left: Number(length) };
 }

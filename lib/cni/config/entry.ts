@@ -64,7 +64,9 @@ function readTemplate(text: string): NetworkJson {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new TemplateError(`template of the network configuration: got no JSON (${(error as Error).message})`);
+    throw new TemplateError(
+      `template of the network configuration: expected a JSON object (${(error as Error).message})`,
+    );
   }
   if (!isObject(value)) throw new TemplateError("template of the network configuration: expected a JSON object");
   const { log_level: logLevel, cniVersion: _version, ...members } = value;

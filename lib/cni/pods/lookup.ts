@@ -54,7 +54,7 @@ export class QuickPods implements PodLookup {
         throw new PodSourceError(`GET ${path}: status ${answer.status}: ${answer.body.slice(0, 300)}`, answer.status);
       }
       const value: unknown = JSON.parse(answer.body);
-      if (!isObject(value)) throw new PodSourceError(`GET ${path}: got no object`, undefined);
+      if (!isObject(value)) throw new PodSourceError(`GET ${path}: expected an object`, undefined);
       return value;
     } catch (error) {
       if (error instanceof PodSourceError) throw error;

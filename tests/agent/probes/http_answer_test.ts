@@ -48,10 +48,10 @@ Deno.test("responses are read alike, whichever parts their bytes come in", () =>
 Deno.test("what is no response, or no whole one, is refused in words", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["", /closed without a response/],
-    ["SSH-2.0-OpenSSH\r\n\r\n", /no response of HTTP\/1/],
+    ["SSH-2.0-OpenSSH\r\n\r\n", /not an HTTP\/1 response/],
     ["HTTP/1.1 200 OK\r\nContent-Le", /cut off/],
     ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", /cut off/],
-    ["HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", /content-length is no number/],
+    ["HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", /content-length is not a number/],
     ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", /no size/],
     ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", /does not end where it says/],
     ["HTTP/1.1 101 Switching\r\n\r\n", /status 101/],

@@ -152,7 +152,7 @@ Deno.test("an application that hangs, breaks off or never ends costs its time or
     ["", 500, /no answer within 0\.3 s/],
     ["HTTP/1.1 200 OK\r\nContent-Le", 500, /no answer within 0\.3 s/],
     ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", 500, /no answer within 0\.3 s/],
-    ["garbage\r\n\r\n", 500, /no response of HTTP\/1/],
+    ["garbage\r\n\r\n", 500, /not an HTTP\/1 response/],
     [`HTTP/1.1 200 OK\r\nX: ${"x".repeat(100_000)}`, 500, /longer than 65536 bytes/],
     ["HTTP/1.1 200 OK\r\nContent-Type: a\x80b\r\nContent-Length: 2\r\n\r\nok", 200, /ok/],
   ];
