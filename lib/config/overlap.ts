@@ -38,7 +38,7 @@ export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[
 /** The finding about an object that one of a source with higher precedence hides. */
 export function hiddenFinding({ object, by }: HiddenObject<StoredObject>): Finding {
   const where = describeOrigin(by.origin);
-  return overlap("hidden-object", "warning", object, "", `is hidden by the one in ${where}, which has precedence`);
+  return overlap("hidden-object", "warning", object, "", `is hidden by the object in ${where}, which has precedence`);
 }
 
 function overlap(

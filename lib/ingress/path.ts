@@ -26,7 +26,7 @@ export function pathMatch({ path, pathType }: Pick<IngressPathData, "path" | "pa
 
 function checked(path: string, uri: StringMatch): PathMatch | string {
   if (!path.startsWith("/")) return "a path that begins with /";
-  return /[?#\s]/.test(path) ? "a path without ?, # and blanks, which no request has in its path" : { uri };
+  return /[?#\s]/.test(path) ? "a path without ?, # and blanks: no request has these in its path" : { uri };
 }
 
 /** Orders the paths of one host: longer paths first, and exact paths before prefixes of the same length. */

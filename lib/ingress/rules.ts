@@ -102,7 +102,7 @@ function backendAction(
     return { directResponse: { status: 503 } };
   };
   const { service } = backend;
-  if (service === undefined) return refuse(".service", undefined, "a service: other resources are no backends here");
+  if (service === undefined) return refuse(".service", undefined, "a service: other resources cannot be backends here");
   if (!isDnsLabel(service.name)) return refuse(".service.name", service.name, "the name of a service");
   const { port } = service;
   if (port === undefined) return refuse(".service.port", undefined, "number or name of a port");

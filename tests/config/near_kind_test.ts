@@ -16,22 +16,22 @@ const SLIPS: readonly (readonly [head: string, line: number, message: string])[]
   [
     "apiVersion: networking.mesh.oi/v1\nkind: VirtualService",
     1,
-    'apiVersion: "networking.mesh.oi/v1", expected an API of the mesh (this is none); did you mean networking.mesh.io/v1?',
+    'apiVersion: "networking.mesh.oi/v1", expected an API of the mesh; did you mean networking.mesh.io/v1?',
   ],
   [
     "apiVersion: netwroking.istio.io/v1beta1\nkind: VirtualService",
     1,
-    'apiVersion: "netwroking.istio.io/v1beta1", expected an API of the mesh (this is none); did you mean networking.istio.io/v1beta1?',
+    'apiVersion: "netwroking.istio.io/v1beta1", expected an API of the mesh; did you mean networking.istio.io/v1beta1?',
   ],
   [
     "apiVersion: networking.istio.io/v1\nkind: VirtualServices",
     2,
-    'kind: "VirtualServices", expected a kind of networking.istio.io (this is none); did you mean VirtualService?',
+    'kind: "VirtualServices", expected a kind of networking.istio.io; did you mean VirtualService?',
   ],
   [
     "apiVersion: networking.istio.io/v2\nkind: VirtualService",
     1,
-    'apiVersion: "networking.istio.io/v2", expected a version that there is (v1, v1beta1, v1alpha3, v1alpha1); did you mean networking.istio.io/v1?',
+    'apiVersion: "networking.istio.io/v2", expected a known version (v1, v1beta1, v1alpha3, v1alpha1); did you mean networking.istio.io/v1?',
   ],
   [
     "apiVersion: networking.istio.io/v1\nkind: AuthorizationPolicy",
@@ -41,12 +41,12 @@ const SLIPS: readonly (readonly [head: string, line: number, message: string])[]
   [
     "apiVersion: v1\nkind: DestinationRule",
     1,
-    'apiVersion: "v1", expected an API of the mesh (this is none); did you mean networking.mesh.io/v1?',
+    'apiVersion: "v1", expected an API of the mesh; did you mean networking.mesh.io/v1?',
   ],
   [
     "apiVersion: istio.io/v1\nkind: Telemetry",
     1,
-    'apiVersion: "istio.io/v1", expected an API of the mesh (this is none); did you mean telemetry.istio.io/v1?',
+    'apiVersion: "istio.io/v1", expected an API of the mesh; did you mean telemetry.istio.io/v1?',
   ],
   ["kind: VirtualService", 1, "apiVersion is missing, expected that of VirtualService: networking.mesh.io/v1"],
   ["kind: VirtualSerivce", 1, "apiVersion is missing, expected that of VirtualService: networking.mesh.io/v1"],

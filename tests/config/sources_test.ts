@@ -38,7 +38,7 @@ test("of one object in two sources the higher one is in force; when it goes, the
     store.hidden().map((hidden) => formatFinding(hiddenFinding(hidden))),
     [
       "low/a.yaml:1 DestinationRule x/a: warning: " +
-      "DestinationRule x/a is hidden by the one in high/a.yaml:1, which has precedence",
+      "DestinationRule x/a is hidden by the object in high/a.yaml:1, which has precedence",
     ],
   );
   high.apply({ upserted: [], removed: ["DestinationRule/x/a"] });

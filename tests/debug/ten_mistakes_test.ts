@@ -150,7 +150,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     code: "MSH1005",
     at: "m.yaml:1 apiVersion",
     value: '"networking.mesh.io/v7"',
-    expected: /a version that there is .*did you mean networking\.mesh\.io\/v1\?/,
+    expected: /a known version .*did you mean networking\.mesh\.io\/v1\?/,
     effect: REFUSED,
     fix: /Write a kind and version/,
   },

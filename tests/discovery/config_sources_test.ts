@@ -68,7 +68,7 @@ Deno.test("folders of the mesh configuration are read beside that of the flag, w
       assert.deepEqual(ports(server), ["a.example.com:80", "b.example.com:82"]);
       const [hidden, ...more] = await json<Finding[]>(server, "/debug/problemz");
       assert.deepEqual([more, hidden?.name, hidden?.severity], [[], "hidden-object", "warning"]);
-      assert.ok(hidden?.message.includes(`is hidden by the one in ${folders.first}/a.yaml:1, which has precedence`));
+      assert.ok(hidden?.message.includes(`is hidden by the object in ${folders.first}/a.yaml:1, which has precedence`));
       assert.equal(hidden?.place.origin?.source, folders.second);
       assert.equal(log.lines.filter(({ what }) => what === "hidden-object").length, 1);
       await Deno.remove(`${folders.first}/a.yaml`);

@@ -25,7 +25,7 @@ export function meshLogFormat(
 ): ProviderLogFormat | { readonly problem: string } {
   if (!accessLogFormat) return {};
   const labels = accessLogEncoding === "JSON" ? parsedObject(accessLogFormat) : undefined;
-  if (accessLogEncoding === "JSON" && labels === undefined) return { problem: "is no JSON object" };
+  if (accessLogEncoding === "JSON" && labels === undefined) return { problem: "is not a JSON object" };
   const format = labels === undefined ? { text: accessLogFormat } : { labels };
   const problem = logFormatProblem(format);
   return problem === undefined ? format : { problem };

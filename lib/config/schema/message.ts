@@ -133,9 +133,7 @@ function camelCase(key: string): string | undefined {
 function reportUnknown(key: string, value: unknown, names: ReadonlySet<string>, context: DecodeContext): void {
   context.unknown(key, value, () => {
     const near = nearestName(camelCase(key) ?? key, names);
-    return near === undefined
-      ? `a known field: ${listNames(names)}`
-      : `a known field (this one is not); did you mean ${near}?`;
+    return near === undefined ? `a known field: ${listNames(names)}` : `a known field; did you mean ${near}?`;
   });
 }
 

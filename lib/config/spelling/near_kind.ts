@@ -50,7 +50,7 @@ export function slipInGroup(apiVersion: string, kind: string, known: KnownKinds)
   if (!isMeant && !isOurs) return undefined;
   const domain = DOMAINS.find((one) => (near ?? group).endsWith(one)) ?? DOMAINS[0]!;
   const meant = `${home ?? wordOf(near ?? "")}.${domain}/${known.versions.includes(version) ? version : "v1"}`;
-  return { field: "apiVersion", expected: `an API of the mesh (this is none); did you mean ${meant}?` };
+  return { field: "apiVersion", expected: `an API of the mesh; did you mean ${meant}?` };
 }
 
 /** The slip in the kind of an object whose group is ours. */
@@ -63,13 +63,13 @@ export function slipInKind(group: string, domain: string, kind: string, known: K
   const near = nearestName(kind, names);
   const expected = near === undefined
     ? `one of ${names.join(", ")}`
-    : `a kind of ${group}.${domain} (this is none); did you mean ${near}?`;
+    : `a kind of ${group}.${domain}; did you mean ${near}?`;
   return { field: "kind", expected };
 }
 
 /** The slip in the version of an object whose group and kind are ours. */
 export function slipInVersion(group: string, domain: string, { versions }: KnownKinds): KindSlip {
-  const expected = `a version that there is (${versions.join(", ")}); did you mean ${group}.${domain}/v1?`;
+  const expected = `a known version (${versions.join(", ")}); did you mean ${group}.${domain}/v1?`;
   return { field: "apiVersion", expected };
 }
 

@@ -130,7 +130,7 @@ function nextMatch(form: RegExp, text: string): (from: number) => RegExpExecArra
 function commandProblem(command: InnerCommand, place: SubstitutionPlace): string | undefined {
   const { name, argument, hasLength } = command;
   const isKnown = PLAIN.has(name) || OPTIONAL.has(name) || ARGUMENT.has(name);
-  if (!isKnown || place !== "header" && OF_HEADERS.has(name)) return `%${name}% is no command of the proxy`;
+  if (!isKnown || place !== "header" && OF_HEADERS.has(name)) return `%${name}% is not a command of the proxy`;
   if (PLAIN.has(name) && argument !== undefined) return `%${name}% takes no argument`;
   if (hasLength && !takesLength(name)) return `%${name}% takes no length`;
   if (ARGUMENT.has(name) && argument === undefined) return `%${name}% needs an argument in parentheses`;

@@ -58,7 +58,7 @@ export function parseJson(text: string): ParsedTree {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const line = /line (\d+)/.exec(reason)?.[1];
-    return fail(`no JSON: ${reason}`, line === undefined ? 0 : Number(line) - 1);
+    return fail(`not JSON: ${reason}`, line === undefined ? 0 : Number(line) - 1);
   }
 }
 

@@ -181,7 +181,7 @@ extensionProviders:
   const known = parseMeshConfig(headers, { ...OPTIONS, variable: (name) => name === "KEY" ? "secret" : undefined });
   assert.deepEqual(known.findings.map(({ message }) => /"OTHER", expected.*x-other/.test(message)), [true]);
   const { findings: json } = mesh("accessLogEncoding: JSON\naccessLogFormat: '[1]'\n");
-  assert.match(json[0]?.message ?? "", /no JSON object\); the default one is used/);
+  assert.match(json[0]?.message ?? "", /not a JSON object\); the default one is used/);
 });
 
 test("a text that is no object, or several, or no YAML", () => {

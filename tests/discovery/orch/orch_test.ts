@@ -202,7 +202,7 @@ Deno.test("of one name in both groups ours is in force, the other is reported, a
   await withOrch(api, async (server) => {
     assert.deepEqual(hostsOf(server), ["ours.example"]);
     const found = [...server.findings()].filter(({ name }) => name === "hidden-object");
-    assert.match(found[0]?.message ?? "", /ServiceEntry shop\/se is hidden by the one in Orch \(uid /);
+    assert.match(found[0]?.message ?? "", /ServiceEntry shop\/se is hidden by the object in Orch \(uid /);
     api.drop(OURS, "se", "shop");
     await until(server, () => hostsOf(server)[0] === "theirs.example");
   });

@@ -55,7 +55,7 @@ test("of a folder and the orchestrator the one that is listed first counts, the 
     assert.deepEqual(hosts(started, namespace), ["folder.example", "one.example"]);
     assert.match(
       hidden(started).join(),
-      new RegExp(`^ServiceEntry ${namespace}/both is hidden by the one in ${folder}`),
+      new RegExp(`^ServiceEntry ${namespace}/both is hidden by the object in ${folder}`),
     );
     await Deno.remove(`${folder}/a.yaml`);
     await until("the orchestrator's", () => hosts(started, namespace)[0] === "api.example");

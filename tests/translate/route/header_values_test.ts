@@ -35,7 +35,7 @@ const bad: [string, RegExp][] = [
   ["%REQ(x)", /lone %/],
   ["%%%", /lone %/],
   ["%req(x)%", /lone %/],
-  ["%NOPE%", /%NOPE% is no command/],
+  ["%NOPE%", /%NOPE% is not a command/],
   ["%REQ%", /%REQ% needs an argument/],
   ["%PROTOCOL(x)%", /%PROTOCOL% takes no argument/],
   ["%PROTOCOL:5%", /%PROTOCOL% takes no length/],
@@ -60,9 +60,9 @@ const bad: [string, RegExp][] = [
   ["%START_TIME(%1n)%", /%START_TIME% takes a format of time/],
   ["%COALESCE(x)%", /%COALESCE% takes JSON/],
   ['%COALESCE({"operators":[]})%', /%COALESCE% takes JSON/],
-  ['%COALESCE({"operators":["NOPE"]})%', /%NOPE% is no command/],
+  ['%COALESCE({"operators":["NOPE"]})%', /%NOPE% is not a command/],
   ['%COALESCE({"operators":[{"command":"CEL","param":"f(x)"}]})%', /%CEL% takes/],
-  ["ok %PROTOCOL% but %NOPE(x)%", /%NOPE% is no command/],
+  ["ok %PROTOCOL% but %NOPE(x)%", /%NOPE% is not a command/],
 ];
 
 for (const value of good) {
@@ -77,7 +77,7 @@ for (const [value, expected] of bad) {
 }
 
 Deno.test("a command that only headers know is none of logs and tags", () => {
-  assert.match(substitutionProblem("%PER_REQUEST_STATE(a)%", "report") ?? "", /no command/);
+  assert.match(substitutionProblem("%PER_REQUEST_STATE(a)%", "report") ?? "", /not a command/);
 });
 
 Deno.test("a header that Envoy cannot read is left out and reported; the rest of the rule stays", () => {
@@ -90,7 +90,7 @@ Deno.test("a header that Envoy cannot read is left out and reported; the rest of
   assert.deepEqual(routes[0]?.request_headers_to_add?.map(({ header }) => header?.key), ["b"]);
   assert.equal(routes[0]?.response_headers_to_add, undefined);
   assert.deepEqual(warnings.map(({ text }) => /header (\w): (.*);/.exec(text)?.slice(1)), [
-    ["a", "%NOPE% is no command of the proxy"],
+    ["a", "%NOPE% is not a command of the proxy"],
     ["c", "a lone % (write %% for a percent sign)"],
     ["d", "%REQ% needs an argument in parentheses"],
   ]);

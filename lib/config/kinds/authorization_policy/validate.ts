@@ -129,7 +129,7 @@ function refuseIdentities(rule: AuthorizationRule, at: string, report: Findings)
   });
   rule.when?.forEach((condition, index) => {
     if (/^source\.(?:namespace|serviceAccount|principal)$|^request\.auth\./.test(condition.key)) {
-      report.error(`${at}.when[${index}].key`, condition.key, "an attribute that is no identity (action CUSTOM)");
+      report.error(`${at}.when[${index}].key`, condition.key, "an attribute other than an identity (action CUSTOM)");
     }
   });
 }
