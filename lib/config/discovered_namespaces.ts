@@ -1,5 +1,5 @@
 /**
- * The namespaces that `discoverySelectors` of the mesh configuration choose, by the labels of their objects.
+ * The namespaces chosen by `discoverySelectors` of the mesh configuration, by the labels of their objects.
  *
  * @module
  */
@@ -9,24 +9,27 @@ import { meetsLabelSelector } from "./mesh/label_selector.ts";
 import type { LabelSelector } from "./mesh/types.ts";
 import type { ChangeSet } from "./store.ts";
 
-/** The label that every namespace of an orchestrator has, with its name: selectors may ask for it where nobody wrote it. */
+/**
+ * The label of every namespace of an orchestrator, with the name of the namespace. Selectors may use the label although
+ * nobody wrote the label.
+ */
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
-/** Hears of namespaces that are discovered from now on, or no more; undefined: it may be any. Must not throw. */
+/** Gets the namespaces that become discovered, or no longer are; undefined: any namespaces. Must not throw. */
 export type DiscoveryListener = (names: ReadonlySet<string> | undefined) => void;
 
 export class DiscoveredNamespaces {
   readonly #facts: FactStore;
   readonly #needsObject: boolean;
   readonly #listeners = new Set<DiscoveryListener>();
-  /** The answers that were given by the present selectors. */
+  /** The answers for the present selectors. */
   readonly #answers = new Map<string, boolean>();
   #selectors: readonly LabelSelector[] = [];
 
   /**
-   * @param facts Has the objects of namespaces.
-   * @param needsObject A namespace without an object is not discovered where there are selectors: an API has one for
-   * each. False: it has its name for a label, as in a folder of manifests that leaves it out.
+   * @param facts Holds the objects of namespaces.
+   * @param needsObject With selectors, a namespace without an object is not discovered: an API has an object for each
+   * namespace. False: such a namespace has its name as a label, as in a folder of manifests without Namespace objects.
    */
   constructor(facts: FactStore, needsObject: boolean) {
     this.#facts = facts;
@@ -34,7 +37,7 @@ export class DiscoveredNamespaces {
     facts.subscribe((changes) => this.#take(changes));
   }
 
-  /** Whether objects of a namespace are read; those without a namespace (empty) always are. */
+  /** Whether objects of a namespace are read. Objects without a namespace (empty) always are. */
   has(namespace: string): boolean {
     if (namespace === "" || this.#selectors.length === 0) return true;
     let answer = this.#answers.get(namespace);
@@ -50,7 +53,7 @@ export class DiscoveredNamespaces {
     for (const listener of this.#listeners) listener(undefined);
   }
 
-  /** Calls `listener` whenever the answer for some namespaces is another one; returns a function that ends that. */
+  /** Calls `listener` whenever the answer for some namespaces changes. @returns ends the calls */
   onChange(listener: DiscoveryListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,18 +1,18 @@
 /**
- * A source of a store of which only some objects get in: those of namespaces that are discovered, and of them those that
- * this control plane is to read.
+ * A source of a store that lets in only some objects: objects of discovered namespaces that this control plane is to
+ * read.
  *
  *     a feed, a folder ──apply──> [ discovered? read here? ] ──yes──> store
  *                                            └──no──> held back, by namespace <── labels of a namespace change
  *
- * An object that is held back waits for its namespace without being read again.
+ * An object held back waits for its namespace, and is not read again.
  *
  * @module
  */
 import type { DiscoveredNamespaces } from "./discovered_namespaces.ts";
 import type { ChangeSet, StoreChanges, StoredObject, StoreSource } from "./store.ts";
 
-/** Why an object is not let in: of its namespace, or because it is not to be read here, wherever it is. */
+/** Why an object is not let in: because of its namespace, or because this control plane is not to read the object. */
 export type LeftOut = "not discovered" | "for others";
 
 export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> {
@@ -20,10 +20,12 @@ export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> 
   readonly #namespaces: DiscoveredNamespaces;
   readonly #isRead: (object: O) => boolean;
   readonly #held = new Map<string, Map<string, O>>();
-  /** Keys of the objects that are for others to read. */
+  /** Keys of the objects for other control planes. */
   readonly #passedOver = new Set<string>();
 
-  /** @param isRead Whether an object is read here, wherever it is; the answer holds for the life of this version of it. */
+  /**
+   * @param isRead Whether this control plane reads an object; the answer holds for the life of the object's version.
+   */
   constructor(target: StoreSource<O>, namespaces: DiscoveredNamespaces, isRead: (object: O) => boolean) {
     this.#target = target;
     this.#namespaces = namespaces;
@@ -35,17 +37,17 @@ export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> 
     return this.#target.name;
   }
 
-  /** Without those that are held back. */
+  /** Without objects held back. */
   get size(): number {
     return this.#target.size;
   }
 
-  /** Without those that are held back. */
+  /** Without objects held back. */
   objects(): Iterable<O> {
     return this.#target.objects();
   }
 
-  /** Why the present version of an object was not let in; undefined: it was, or there is none. */
+  /** Why the present version of an object was not let in; undefined: let in, or no such object. */
   leftOut(key: string): LeftOut | undefined {
     const [, namespace = ""] = key.split("/");
     if (this.#passedOver.has(key)) return "for others";
@@ -84,7 +86,7 @@ export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> 
     if (there?.delete(key) && there.size === 0) this.#held.delete(namespace);
   }
 
-  /** Moves the objects of these namespaces in or out; those of others are looked at, at most. */
+  /** Moves the objects of these namespaces in or out. Objects of other namespaces are at most looked at. */
   #look(names: ReadonlySet<string> | undefined): void {
     const upserted: O[] = [];
     for (const namespace of [...names ?? this.#held.keys()]) {

@@ -1,6 +1,6 @@
 /**
- * Objects as they are read, with a hash that is computed when it is first needed: only versions of one object are
- * compared, and most objects have but one.
+ * Objects with a hash that is computed on first use: hashes are needed only to compare versions of one object, and most
+ * objects have a single version.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface StatusFacts {
   readonly healthy?: boolean | undefined;
 }
 
-/** An object that was read. */
+/** An object read from a source. */
 export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
   readonly kind: K;
   readonly key: string;
@@ -55,12 +55,13 @@ export function movedObject(object: ConfigObject, by: number): ConfigObject {
   return new HashedObject(kind, meta, spec, movedOrigin(origin, by), object);
 }
 
-/** Kinds whose labels are data: they become labels of services and workloads. */
+/** Kinds whose labels are data: the labels become labels of services and workloads. */
 const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEntry", "WorkloadGroup"]);
 
 /**
- * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
- * services and workloads all labels; of a status the addresses that it assigns and the health that it reports. An edit of anything else keeps it. 128 bits of SHA-256, base64.
+ * Hash of everything that translation reads: kind, namespace, name, creation time, spec, labels and annotations of the
+ * domain `mesh.io`; for services and workloads all labels; of a status the assigned addresses and the health. Other
+ * edits keep the hash. 128 bits of SHA-256, base64.
  */
 export function hashObject(
   kind: Kind,
@@ -87,7 +88,7 @@ function isOurs(key: string): boolean {
   return key.includes("mesh.io/") && !CONNECTION_ANNOTATIONS.has(key);
 }
 
-/** Decoded maps are sorted already; this also holds for metadata that others made. */
+/** Decoded maps are sorted already; metadata from elsewhere may not be. */
 function sorted(
   map: Readonly<Record<string, string>>,
   keep: (key: string) => boolean = () => true,

@@ -21,10 +21,11 @@ const rawMeta = message({
 const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Reads metadata. It has many fields that are not ours (uid, managedFields, ...): unknown ones are no mistake.
+ * Reads metadata. Metadata has many fields that are not ours (uid, managedFields, ...), so unknown fields are not
+ * mistakes.
  *
- * @param defaultNamespace Of objects that name none; empty: the kind has no namespaces.
- * @param pool Where equal values become one; default: nowhere.
+ * @param defaultNamespace Namespace of objects without a namespace; empty: the kind has no namespaces.
+ * @param pool Makes equal values one object; default: no pool.
  */
 export function parseMeta(raw: unknown, defaultNamespace: string, report: Findings, pool?: ValuePool): ObjectMeta {
   const input = isObject(raw) ? raw : {};

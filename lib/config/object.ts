@@ -23,25 +23,25 @@ import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** The result of {@link parseObject}. */
 export interface ParsedObject {
-  /** The object, when it is one of our kinds and has no errors. */
+  /** The object; absent: not one of our kinds, or with errors. */
   readonly object?: ConfigObject;
-  /** Errors and warnings; empty for foreign objects. Their line is that of the origin. */
+  /** Errors and warnings, with the line of the origin; empty for foreign objects. */
   readonly findings: readonly Finding[];
-  /** Whether the tree is other people's: an object of a group that is not ours, or no object at all. */
+  /** Whether the tree is foreign: an object of another group, or not an object at all. */
   readonly foreign: boolean;
-  /** The object's name, as far as it could be read. */
+  /** The readable part of the object's name. */
   readonly name: ObjectName;
 }
 
 /** Options of {@link parseObject}. */
 export interface ParseOptions {
-  /** Namespace of objects that name none. */
+  /** Namespace of objects without a namespace. */
   readonly defaultNamespace: string;
-  /** The pool in which equal values of objects become one, for the time of one reading; default: none. */
+  /** The pool that makes equal values one object during one reading; default: none. */
   readonly pool?: ValuePool;
 }
 
-/** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
+/** Parses and validates one object. Never throws. The size of the tree bounds the cost. */
 export function parseObject(tree: unknown, from: Origin, options: ParseOptions): ParsedObject {
   const { apiVersion, kind, metadata, spec: writtenSpec } = isObject(tree) ? tree : {};
   const origin = withPeersKeys(spelledOrigin(from, apiVersion, kind), metadata);
@@ -70,7 +70,7 @@ function statusFacts(kind: Kind, status: unknown): StatusFacts {
   return kind === "WorkloadEntry" ? { healthy: readHealth(status)?.healthy } : {};
 }
 
-/** Makes and checks an object whose spec is decoded already. Never throws. */
+/** Makes and checks an object from a decoded spec. Never throws. */
 export function objectFromSpec<K extends Kind>(
   kind: K,
   meta: ObjectMeta,
@@ -80,20 +80,20 @@ export function objectFromSpec<K extends Kind>(
   const name = { kind, namespace: meta.namespace, name: meta.name };
   const report = new Findings(placeOf(name, origin));
   checkNames(meta, report);
-  // The table pairs each kind's rules with its own spec; the compiler cannot follow that through a generic K.
+  // The table pairs each kind's rules with its own spec. The compiler cannot follow that through a generic K.
   (KIND_TABLE[kind].validate as Validate<ConfigObject<K>["spec"]>)(spec, meta, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
   const object = new HashedObject(kind, meta, spec, origin);
   return { object, findings: report.list, foreign: false, name };
 }
 
-/** Spellings of kinds that were read so far: of thousands of objects a few. */
+/** Spellings of kinds read so far: a few for thousands of objects. */
 const SPELLINGS = new Map<string, WrittenKind>();
 
-/** Most spellings that are kept; a hostile text may name any. */
+/** Most spellings kept; a hostile text may contain any number. */
 const MOST_SPELLINGS = 1000;
 
-/** The origin with the spelling of the object, where that is the other one. */
+/** The origin with the object's spelling, if Istio's. */
 function spelledOrigin(origin: Origin, apiVersion: unknown, kind: unknown): Origin {
   if (origin.from === "derived" || typeof apiVersion !== "string" || typeof kind !== "string") return origin;
   if (!isPeersGroup(apiVersion)) return origin;
@@ -122,7 +122,7 @@ function placeOf({ kind, namespace, name }: ObjectName, origin: Origin): Finding
   return { objects: [shown], field: "", origin, line: origin.from === "file" ? origin.line : 0 };
 }
 
-/** The annotation by which Istio's own webhook is tested. */
+/** The annotation of the test of Istio's own webhook. */
 function refuseTestAnnotation({ annotations }: ObjectMeta, report: Findings): void {
   const annotation = "internal.mesh.io/webhook-always-reject";
   if (!Object.hasOwn(annotations, annotation)) return;
@@ -136,7 +136,7 @@ function parseSpec<K extends Kind>(
   report: Findings,
   options: ParseOptions,
 ): ConfigObject<K>["spec"] {
-  // The table pairs each kind's schema with its own rules; the compiler cannot follow that through a generic K.
+  // The table pairs each kind's schema with its own rules. The compiler cannot follow that through a generic K.
   const definition = KIND_TABLE[kind] as {
     schema: Field<ConfigObject<K>["spec"]>;
     validate: Validate<ConfigObject<K>["spec"]>;
@@ -152,7 +152,7 @@ function parseSpec<K extends Kind>(
   const spec = definition.schema.decode(raw ?? {}, context) ?? definition.schema.zero();
   if (context.failed.length === 0) definition.validate(spec, meta, report);
   else {
-    // Rules run on incomplete specs too, to show all mistakes at once; but not on values that did not decode.
+    // Rules also run on incomplete specs, to report all mistakes at once, but not on values that did not decode.
     const rules = report.fork();
     definition.validate(spec, meta, rules);
     for (const one of rules.list) {

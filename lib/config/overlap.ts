@@ -1,5 +1,5 @@
 /**
- * Findings about objects that two files or two sources have.
+ * Findings about objects in two files or two sources.
  *
  * @module
  */
@@ -8,18 +8,18 @@ import type { FindingName } from "../finding/codes.ts";
 import { describeOrigin } from "../finding/origin.ts";
 import type { HiddenObject, StoredObject } from "./store.ts";
 
-/** The finding about an object that another one of the same source shadows. */
+/** The finding about an object shadowed by another object of the same source. */
 export function duplicateFinding(loser: StoredObject, winner: StoredObject): Finding {
   const expected = `each object once (it is in ${describeOrigin(winner.origin)} too, which is used)`;
   return overlap("duplicate-object", "error", loser, expected, `is there twice; expected ${expected}`);
 }
 
-/** Files that one message names. */
+/** Most files in one message. */
 const MOST_NAMED = 5;
 
 /**
- * The finding about variants of an object in other folders than the one in force: a repository has them for each
- * environment, and which is meant depends on the folder that is read.
+ * The finding about variants of an object in other folders than the object in force. A repository has variants for each
+ * environment, and the folder that is read decides which variant is meant.
  */
 export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[]], winner: StoredObject): Finding {
   const [first] = losers;
@@ -35,7 +35,7 @@ export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[
   };
 }
 
-/** The finding about an object that one of a source with higher precedence hides. */
+/** The finding about an object hidden by an object of a source with higher precedence. */
 export function hiddenFinding({ object, by }: HiddenObject<StoredObject>): Finding {
   const where = describeOrigin(by.origin);
   return overlap("hidden-object", "warning", object, "", `is hidden by the object in ${where}, which has precedence`);

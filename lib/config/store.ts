@@ -5,11 +5,11 @@
  *     source below it                  ──┼─> the object in force for each key ─> changes ─> listeners
  *     ...                                └─> hidden ones
  *
- * Of the sources that have an object of one key the one with the highest precedence decides; the others' objects are hidden
- * until it goes.
+ * If several sources have an object of one key, the source with the highest precedence decides. The other sources'
+ * objects are hidden until the object in force goes.
  *
- * An update whose hash is unchanged (other metadata, another line of the file) replaces the object, so that debug pages are
- * right, but is no change for translation: it is in `refreshed`.
+ * An update with an unchanged hash (other metadata, another line of the file) replaces the object, so that debug pages
+ * are right. For translation this is not a change: the update is in `refreshed`.
  *
  * @module
  */
@@ -24,15 +24,15 @@ export interface StoredObject {
   readonly key: string;
   readonly meta: { readonly namespace: string; readonly name: string };
   readonly origin: Origin;
-  /** Equal for two versions that mean the same. */
+  /** Equal for two versions with the same meaning. */
   readonly hash: string;
 }
 
-/** The changes that a source reports. */
+/** The changes reported by a source. */
 export interface StoreChanges<O extends StoredObject = ConfigObject> {
-  /** Objects that are new or changed. */
+  /** New or changed objects. */
   readonly upserted: readonly O[];
-  /** Keys of objects that are gone. */
+  /** Keys of removed objects. */
   readonly removed: readonly string[];
 }
 
@@ -42,36 +42,36 @@ export interface Updated<O extends StoredObject = ConfigObject> {
   readonly new: O;
 }
 
-/** An object that one of a source with higher precedence hides. */
+/** An object hidden by an object of a source with higher precedence. */
 export interface HiddenObject<O extends StoredObject = ConfigObject> {
   readonly object: O;
-  /** The one that is in force. */
+  /** The object in force. */
   readonly by: O;
 }
 
-/** The changes that one `apply` made to the objects in force. */
+/** The changes of one `apply` to the objects in force. */
 export interface ChangeSet<O extends StoredObject = ConfigObject> {
   readonly added: readonly O[];
   /** Updates with another hash. */
   readonly updated: readonly Updated<O>[];
   readonly removed: readonly O[];
-  /** Updates with an equal hash: nothing that translation reads. */
+  /** Updates with an equal hash: translation reads nothing of these changes. */
   readonly refreshed: readonly Updated<O>[];
-  /** Of the keys in the change: the objects hidden before, and those hidden now. */
+  /** For the keys of the change: objects hidden before, and objects hidden now. */
   readonly hidden: { readonly before: readonly HiddenObject<O>[]; readonly after: readonly HiddenObject<O>[] };
 }
 
-/** Gets change sets in the order in which they happened, after the store holds the new state. Must not throw. */
+/** Gets change sets in their order, after the store holds the new state. Must not throw. */
 export type StoreListener<O extends StoredObject = ConfigObject> = (changes: ChangeSet<O>) => void;
 
-/** Through this one source changes a store. */
+/** A source's access to a store. */
 export interface StoreSource<O extends StoredObject = ConfigObject> {
   readonly name: string;
   /** Takes changes all at once, calls the listeners, returns the changes to the objects in force. */
   apply(changes: StoreChanges<O>): ChangeSet<O>;
-  /** How many objects the source has, hidden ones included. */
+  /** Number of the source's objects, hidden objects included. */
   readonly size: number;
-  /** The objects of the source, hidden ones included. */
+  /** The objects of the source, hidden objects included. */
   objects(): Iterable<O>;
 }
 
@@ -92,7 +92,7 @@ interface KindLists<O> {
 export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in keyof Kinds]: O }> {
   /** By precedence, the highest first. */
   readonly #sources: Shelves<O>[] = [];
-  /** Keys that more than one source has. */
+  /** Keys in more than one source. */
   readonly #contested = new Set<string>();
   readonly #lists = new Map<string, KindLists<O>>();
   readonly #listeners = new Set<StoreListener<O>>();
@@ -110,8 +110,8 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
   /**
    * Adds a source.
    *
-   * @param name The `origin.source` of its objects.
-   * @param rank Its precedence: 0 is the highest; of equal ranks the source that was added first.
+   * @param name The `origin.source` of the source's objects.
+   * @param rank The precedence: 0 is the highest; of equal ranks the source that was added first.
    */
   addSource(name: string, rank: number): StoreSource<O> {
     const shelves: Shelves<O> = { name, rank, byKind: new Map() };
@@ -129,37 +129,38 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
     };
   }
 
-  /** One object in force. */
+  /** An object in force. */
   get<K extends keyof Kinds & string>(kind: K, namespace: string, name: string): Kinds[K] | undefined {
     // A shelf holds only objects of its kind.
     return this.#inForce(kind, `${kind}/${namespace}/${name}`) as Kinds[K] | undefined;
   }
 
-  /** One object in force, by its key. */
+  /** An object in force, by its key. */
   at(key: string): O | undefined {
     return this.#inForce(kindOfKey(key), key);
   }
 
   /**
-   * All objects in force of a kind, or those of one namespace, sorted by key. The same array (`===`) until one of the kind
-   * changes.
+   * All objects in force of a kind, or of one namespace, sorted by key. The same array (`===`) until an object of the
+   * kind changes.
    */
   list<K extends keyof Kinds & string>(kind: K, namespace?: string): readonly Kinds[K][] {
     let lists = this.#lists.get(kind);
     if (lists === undefined) this.#lists.set(kind, lists = { all: this.#merged(kind) });
-    // One pass sorts every namespace in: asking for each of a thousand namespaces costs one scan, not a thousand.
+    // One pass sorts the objects into all namespaces: questions about a thousand namespaces cost one scan, not a
+    // thousand.
     if (namespace !== undefined) lists.byNamespace ??= Map.groupBy(lists.all, (object) => object.meta.namespace);
     const found = namespace === undefined ? lists.all : lists.byNamespace?.get(namespace) ?? [];
     // A shelf holds only objects of its kind.
     return found as readonly O[] as readonly Kinds[K][];
   }
 
-  /** All objects that others hide, with those. */
+  /** All hidden objects, with the objects that hide them. */
   hidden(): HiddenObject<O>[] {
     return [...this.#contested].sort().flatMap((key) => this.#hiddenAt(key));
   }
 
-  /** Calls `listener` on every change from now on. @returns ends it */
+  /** Calls `listener` on every change from now on. @returns ends the calls */
   subscribe(listener: StoreListener<O>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -194,7 +195,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
     return set;
   }
 
-  /** A listener may change the store: all listeners hear of that change after the present one. */
+  /** A listener may change the store: all listeners get such a change after the present change. */
   #notify(set: ChangeSet<O>): void {
     this.#unheard.push(set);
     if (this.#isNotifying) return;
@@ -216,7 +217,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
     return undefined;
   }
 
-  /** The objects of a key, the one in force first. */
+  /** The objects of a key, the object in force first. */
   #holders(key: string): O[] {
     const kind = kindOfKey(key);
     const found = this.#sources.map(({ byKind }) => byKind.get(kind)?.get(key));
@@ -239,7 +240,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
 /** The store of configuration objects. */
 export class ConfigStore extends ObjectStore<ConfigObject, { readonly [K in keyof KindSpecs]: ConfigObject<K> }> {}
 
-/** The changes to the objects in force, from those before and after. */
+/** The changes to the objects in force, from the objects before and after. */
 function changeSet<O extends StoredObject>(
   touched: ReadonlyMap<string, { readonly old: O | undefined; readonly now: O | undefined }>,
   hidden: ChangeSet<O>["hidden"],
@@ -259,7 +260,7 @@ function isEmpty<O extends StoredObject>({ added, updated, removed, refreshed, h
   return lists.every((list) => list.length === 0);
 }
 
-/** Puts or removes an object of a shelf. @returns whether that changed anything */
+/** Puts or removes an object of a shelf. @returns whether the shelf changed */
 function put<O>(byKind: Map<string, Map<string, O>>, kind: string, key: string, object: O | undefined): boolean {
   let shelf = byKind.get(kind);
   if (object === undefined) return shelf?.delete(key) ?? false;

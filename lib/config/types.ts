@@ -1,5 +1,5 @@
 /**
- * Configuration objects that users wrote, after they were read, normalised and validated.
+ * Users' configuration objects, read, normalised and validated.
  *
  * @module
  */
@@ -13,8 +13,8 @@ export type { Kind } from "./kinds/kinds.ts";
 export type SpecOf<K extends Kind> = KindSpecs[K];
 
 /**
- * Creation of an object without a date: the last moment that a date can name, so every dated object is older, as with
- * Istio, where such an object begins when it is first read. Among undated ones the name decides, not the order of
+ * Creation of an object without a date: the last possible moment of a date, so every dated object is older. Istio is
+ * similar: such an object begins at its first reading. Among undated objects the name decides, not the order of
  * reading.
  */
 export const UNDATED = 8_640_000_000_000_000;
@@ -33,10 +33,10 @@ export interface ObjectMeta {
 }
 
 /**
- * One valid object. Immutable; a change makes a new one.
+ * One valid object. Immutable; a change makes a new object.
  *
- * `hash` covers the spec and the metadata that translation reads (see `./hashed_object.ts`), so two versions with
- * equal hashes translate alike and an edit of other metadata causes no push.
+ * `hash` covers the spec and the metadata that translation reads (see `./hashed_object.ts`). So two versions with equal
+ * hashes translate alike, and an edit of other metadata causes no push.
  */
 export interface ConfigObject<K extends Kind = Kind> {
   readonly kind: K;
@@ -44,9 +44,9 @@ export interface ConfigObject<K extends Kind = Kind> {
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: SpecOf<K>;
-  /** Addresses that its status gives to the hosts of a ServiceEntry; absent: none. */
+  /** Addresses assigned by the status to the hosts of a ServiceEntry; absent: none. */
   readonly assigned?: readonly AssignedAddress[];
-  /** Whether its status calls the workload of a WorkloadEntry healthy; absent: it does not say. */
+  /** Whether the status calls the workload of a WorkloadEntry healthy; absent: the status does not say. */
   readonly healthy?: boolean;
   readonly origin: Origin;
   readonly hash: string;

@@ -1,5 +1,5 @@
 /**
- * Probes that the agent makes in the orchestrator's place: the JSON of `MESH_ORCH_APP_PROBERS`, as injection writes it.
+ * Probes that the agent makes in the orchestrator's place: the JSON of `MESH_ORCH_APP_PROBERS`, written by injection.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const PROBERS = z.record(
   { error: "an object, from path to probe" },
 );
 
-/** One probe. */
+/** A probe. */
 export interface AppProber {
   readonly probe:
     | { readonly type: "http"; readonly secure: boolean; readonly port: number; readonly target: string }
@@ -45,10 +45,10 @@ export interface AppProber {
   readonly timeout: number | undefined;
 }
 
-/** Probes by the path at which they are asked for, or the mistakes in them, a line each. */
+/** Probes by the path of their request, or the mistakes, a line each. */
 export type ReadProbers = { readonly probers: ReadonlyMap<string, AppProber> } | { readonly faults: readonly string[] };
 
-/** Reads the value of `MESH_ORCH_APP_PROBERS`; an empty one has no probes. */
+/** Reads the value of `MESH_ORCH_APP_PROBERS`; an empty value means no probes. */
 export function readAppProbers(json: string): ReadProbers {
   const variable = (line: string) => `variable MESH_ORCH_APP_PROBERS: ${line}`;
   if (json === "") return { probers: new Map() };

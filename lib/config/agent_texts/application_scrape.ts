@@ -1,5 +1,5 @@
 /**
- * Where the agent scrapes the application: the JSON of `MESH_METRICS_ANNOTATIONS`, as injection writes it from the
+ * Where the agent scrapes the application: the JSON of `MESH_METRICS_ANNOTATIONS`, written by injection from the
  * workload's annotations `prometheus.io/scrape`, `prometheus.io/path` and `prometheus.io/port`.
  *
  * @module
@@ -20,9 +20,9 @@ const ANNOTATIONS = z.object({
 export type ReadApplicationScrape = { readonly url: string | undefined } | { readonly faults: readonly string[] };
 
 /**
- * Reads the value; an empty one names no application.
+ * Reads the value; an empty value names no application.
  *
- * @param statusPort on which the merged metrics are: the application's must be another one, or a scrape would not end
+ * @param statusPort port of the merged metrics. The application's port must differ, or a scrape would not end.
  */
 export function readApplicationScrape(json: string, statusPort: number): ReadApplicationScrape {
   if (json === "") return { url: undefined };

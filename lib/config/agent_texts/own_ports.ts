@@ -1,11 +1,11 @@
 /**
- * The ports that a proxy and its agent listen at: each needs one for itself, or one of the two cannot start.
+ * The ports of a proxy and its agent. Each port may have one user only, or one of the two programs cannot start.
  *
  * @module
  */
 import type { ProxySettings } from "../mesh/types.ts";
 
-/** The settings that name ports; 0: nobody listens there. */
+/** The settings of ports; 0: unused. */
 export interface OwnPorts {
   readonly proxy: Pick<ProxySettings, "statusPort" | "proxyAdminPort">;
   readonly settings: {
@@ -15,10 +15,10 @@ export interface OwnPorts {
   };
 }
 
-/** Redirected traffic arrives at these ports of an injected proxy, whatever else is set. */
+/** Redirected traffic arrives at these ports of an injected proxy, whatever the settings say. */
 const REDIRECTED = [["outbound traffic", 15001], ["inbound traffic", 15006], ["tunnels", 15008]] as const;
 
-/** Ports that are named twice, a line each. None: the proxy and its agent can start. */
+/** Ports with two users, a line each. None: the proxy and its agent can start. */
 export function portClashes({ proxy, settings }: OwnPorts): string[] {
   const all = [
     ...REDIRECTED,

@@ -1,5 +1,6 @@
 /**
- * The settings of a workload's proxy: those of the mesh, over them the variable, over that the pod's annotation.
+ * The settings of a workload's proxy: the mesh's settings, overridden by the variable, overridden by the pod's
+ * annotation.
  *
  * @module
  */
@@ -7,9 +8,9 @@ import { mergeProxySettings } from "../mesh/merge.ts";
 import { parseMeshConfig, parseProxySettings } from "../mesh/parse.ts";
 import type { ProxySettings } from "../mesh/types.ts";
 
-/** Texts that settings are read from; empty: there is none. */
+/** The texts of settings; empty: none. */
 export interface ProxyConfigTexts {
-  /** The mesh configuration, and its file's name. */
+  /** The mesh configuration, and the name of its file. */
   readonly mesh: string;
   readonly meshFile: string;
   /** The variable PROXY_CONFIG. */
@@ -17,14 +18,14 @@ export interface ProxyConfigTexts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The settings, or all mistakes in them; and warnings. */
+/** The settings, or all mistakes; and warnings. */
 export interface ProxyConfigResult {
   readonly proxy: ProxySettings | undefined;
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Namespace of the control plane where nothing names another one. */
+/** Default namespace of the control plane. */
 const SYSTEM_NAMESPACE = "mesh-system";
 
 /** Annotation of a pod, in both spellings. */

@@ -1,19 +1,19 @@
 /**
- * Credentials that objects name: the servers of Gateways, and the TLS settings of DestinationRules.
+ * Credentials named in objects: in servers of Gateways, and in the TLS settings of DestinationRules.
  *
  * @module
  */
 import type { ClientTlsSettings, ServerTlsSettings } from "../kinds/kinds.ts";
 import { type AnyConfigObject, isKind } from "../types.ts";
 
-/** A name of a credential, and what the credential is to have. */
+/** A name of a credential, and the required parts of the credential. */
 export interface NamedCredential {
   readonly name: string;
   /** Path of the name. */
   readonly field: string;
   readonly needsPair: boolean;
   readonly needsAuthorities: boolean;
-  /** Proxies of the object's namespace alone read the credential; false: gateways, which may be in any. */
+  /** Only proxies of the object's namespace read the credential; false: gateways of any namespace do. */
   readonly isOfNamespace: boolean;
 }
 
@@ -42,7 +42,7 @@ export function namedCredentials(object: AnyConfigObject): NamedCredential[] {
   );
 }
 
-/** Those of a server. Envoy takes the authorities of the first name, however many certificates there are. */
+/** The credentials of a server. Envoy takes the authorities of the first name, however many certificates there are. */
 export function serverCredentials(tls: ServerTlsSettings, at: string): NamedCredential[] {
   if (tls.mode !== "SIMPLE" && tls.mode !== "MUTUAL" && tls.mode !== "OPTIONAL_MUTUAL") return [];
   const verifies = tls.mode !== "SIMPLE";
@@ -67,13 +67,16 @@ function clientCredential(
   }];
 }
 
-/** A credential as proxies ask for it, and the part of it that they need. */
+/** A credential under the name in proxies' requests, and the part that proxies need. */
 export interface AskedCredential {
   readonly resource: string;
   readonly part: "certificate" | "authorities";
 }
 
-/** What proxies ask the server for, by the names of a credential; nothing where an agent has it (`builtin://`, `sds://`). */
+/**
+ * The requests of proxies to the server for a credential; none if an agent holds the credential (`builtin://`,
+ * `sds://`).
+ */
 export function askedCredentials({ name, needsPair, needsAuthorities }: NamedCredential): AskedCredential[] {
   const resource = credentialResource(name);
   if (resource === undefined) return [];
@@ -83,20 +86,20 @@ export function askedCredentials({ name, needsPair, needsAuthorities }: NamedCre
   ];
 }
 
-/** The name by which proxies ask the server for a credential; undefined: an agent serves it. */
+/** The name of a credential in proxies' requests to the server; undefined: an agent serves the credential. */
 export function credentialResource(name: string): string | undefined {
   if (name.startsWith("builtin://") || name.startsWith("sds://")) return undefined;
   return /^[a-z-]+:\/\//.test(name) ? name : `kubernetes://${name}`;
 }
 
-/** Why a part of a credential never comes by that name; undefined: it may. */
+/** Why a name can never provide a part of a credential; undefined: the name can. */
 export function neverHolds({ resource, part }: AskedCredential): string | undefined {
   return part === "certificate" && resource.startsWith(CONFIG_MAP)
     ? "a ConfigMap holds authorities, and no certificate with its key"
     : undefined;
 }
 
-/** The name with the namespace of the object that has it: `configmap://name` is of that namespace. */
+/** The name with the namespace of its object: `configmap://name` belongs to the namespace. */
 export function inNamespace(name: string, namespace: string): string {
   if (!name.startsWith(CONFIG_MAP) || name.includes("/", CONFIG_MAP.length)) return name;
   return `${CONFIG_MAP}${namespace}/${name.slice(CONFIG_MAP.length)}`;

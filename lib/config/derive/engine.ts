@@ -1,5 +1,5 @@
 /**
- * Keeps the objects of one derivation up to date: a change costs the inputs that it concerns.
+ * Keeps the objects of one derivation up to date: a change costs the affected inputs.
  *
  *     store ──┐                        ┌─> read record of the input
  *             ├─> changed inputs ─> derive ─> objects ─> source of the same store
@@ -31,14 +31,14 @@ export interface DerivationOptions {
   readonly mesh: MeshConfig;
   /** Gets the derived objects. */
   readonly target: StoreSource;
-  /** Called with findings about derived objects that are new, and with those that are gone. */
+  /** Called with new findings about derived objects, and with findings that are gone. */
   readonly onFindings: (changes: ReturnType<typeof findingChanges>) => void;
 }
 
-/** The inputs that objects are derived from: one input, or the members of a group. Never empty. */
+/** The inputs of derived objects: one input, or the members of a group. Never empty. */
 type Inputs = readonly [DerivationInput, ...DerivationInput[]];
 
-/** The results of one input, or of one group. */
+/** The results of an input, or of a group. */
 interface Derived {
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
@@ -46,7 +46,7 @@ interface Derived {
 
 const NOTHING: Derived = { objects: new Map(), findings: [] };
 
-/** Runs one derivation. */
+/** Runs a derivation. */
 export class DerivationEngine {
   readonly #derivation: Derivation;
   readonly #options: DerivationOptions;
@@ -63,7 +63,7 @@ export class DerivationEngine {
   readonly #failures = new Map<string, Finding>();
   readonly #stops: readonly (() => void)[];
 
-  /** Derives from everything that is there, and goes on. */
+  /** Derives from all present inputs, and follows changes. */
   constructor(derivation: Derivation, options: DerivationOptions) {
     const { store, facts } = options;
     this.#mesh = options.mesh;
@@ -81,7 +81,7 @@ export class DerivationEngine {
       },
     );
     const inputs = derivation.from.flatMap((kind) => [...store.list(kind as Kind), ...facts.list(kind as FactKind)]);
-    // The kinds are those that the derivation names; the compiler cannot follow that through the lists.
+    // The kinds are the kinds that the derivation names. The compiler cannot follow that through the lists.
     const written = inputs.filter(isWritten) as readonly DerivationInput[];
     this.#update([...new Set(written.flatMap((input) => [input.key, ...this.#groups.add(input)]))]);
     this.#stops = [
@@ -118,7 +118,7 @@ export class DerivationEngine {
         invalidateReads(object, keys);
         if (!this.#kinds.has(object.kind)) continue;
         inputs.add(object.key);
-        // Its kind is one that the derivation names.
+        // The derivation names this kind.
         for (const group of groupsOf(object as StoredObject as DerivationInput)) inputs.add(group);
       }
     };
@@ -144,7 +144,7 @@ export class DerivationEngine {
     if (changes.appeared.length + changes.resolved.length > 0) this.#options.onFindings(changes);
   }
 
-  /** The objects from an input; when the derivation throws, those from its last run. */
+  /** The objects from an input; if the derivation throws, the objects of its last run. */
   #look(key: string, old: Derived): Derived {
     this.#failures.delete(key);
     const inputs = this.#inputs(key);
@@ -196,7 +196,7 @@ export class DerivationEngine {
     }
   }
 
-  /** Hands on the objects of some keys: of each the one of its first maker. */
+  /** Reports the objects of some keys: for each key the object of the first maker. */
   #hand(keys: Iterable<string>): void {
     const upserted: ConfigObject[] = [];
     const removed: string[] = [];
@@ -208,7 +208,7 @@ export class DerivationEngine {
     this.#options.target.apply({ upserted, removed });
   }
 
-  /** All objects with a key, that of the first maker first. */
+  /** All objects with a key, the object of the first maker first. */
   #made(key: string): ConfigObject[] {
     const makers = this.#makers.get(key) ?? [];
     return makers.map((maker) => this.#derived.get(maker)?.objects.get(key)).filter((object) => object !== undefined);

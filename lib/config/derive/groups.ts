@@ -1,11 +1,11 @@
 /**
- * The inputs of a derivation by the groups that they are in.
+ * The inputs of a derivation by group.
  *
  * @module
  */
 import type { DerivationInput, SharedDerivation } from "./derivation.ts";
 
-/** Before the name of a group where it stands beside keys of inputs, which begin with a kind. */
+/** Marks the name of a group among keys of inputs, which begin with a kind. */
 const MARK = "group:";
 
 /** Keeps the members of groups. */
@@ -19,7 +19,7 @@ export class InputGroups {
     this.#shared = shared;
   }
 
-  /** Takes an input in. @returns the marked names of its groups */
+  /** Adds an input. @returns the marked names of the input's groups */
   add(input: DerivationInput): string[] {
     return this.#groupsOf(input).map((group) => {
       const members = this.#members.get(group) ?? new Map<string, DerivationInput>();
@@ -28,7 +28,7 @@ export class InputGroups {
     });
   }
 
-  /** Takes an input out. @returns the marked names of the groups that it was in */
+  /** Removes an input. @returns the marked names of the input's former groups */
   remove(input: DerivationInput): string[] {
     return this.#groupsOf(input).map((group) => {
       const members = this.#members.get(group);
@@ -38,7 +38,7 @@ export class InputGroups {
     });
   }
 
-  /** The members of the group of a marked name, by their keys. */
+  /** The members of a group by its marked name, in order of their keys. */
   get(marked: string): DerivationInput[] {
     const members = this.#members.get(nameOfGroup(marked) ?? "")?.values() ?? [];
     return [...members].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -49,7 +49,7 @@ export class InputGroups {
   }
 }
 
-/** The name of a group without its mark; undefined: it has none. */
+/** The name of a group without the mark; undefined: no mark. */
 export function nameOfGroup(marked: string): string | undefined {
   return marked.startsWith(MARK) ? marked.slice(MARK.length) : undefined;
 }

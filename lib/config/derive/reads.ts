@@ -23,14 +23,14 @@ export interface DerivationSource {
 }
 
 /**
- * The keys that a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind; a field of
- * the mesh configuration.
+ * The keys of queries: one object, the objects of a kind in a namespace, all objects of a kind; a field of the mesh
+ * configuration.
  */
 type Reach = "object" | "namespace" | "kind" | "mesh";
 
 type Query<T> = SourceQuery<DerivationSource, T>;
 
-/** A query about objects by `kind/namespace/name`, `kind/namespace` or `kind`; the answers keep to that kind. */
+/** A query about objects by `kind/namespace/name`, `kind/namespace` or `kind`; answers have this kind. */
 function query<T>(reach: Reach, ask: (source: DerivationSource, parts: readonly string[]) => T): Query<T> {
   return { ask: (source, name) => ask(source, name.split("/")), on: [reach] };
 }
@@ -56,7 +56,7 @@ const meshField: Query<unknown> = {
   on: ["mesh" satisfies Reach],
 };
 
-/** A reader that records. */
+/** A recording reader. */
 export class DerivationRecorder implements DerivationReader {
   readonly #recorder: Recorder<DerivationSource>;
 
@@ -65,7 +65,7 @@ export class DerivationRecorder implements DerivationReader {
     this.#recorder = recorder;
   }
 
-  // Each query keeps to the kind that its name begins with; the compiler cannot follow that through a text.
+  // Answers have the kind at the beginning of the query's name. The compiler cannot follow that through a text.
 
   object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
     return this.#recorder.ask(oneObject, `${kind}/${namespace}/${name}`) as ConfigObject<K> | undefined;

@@ -1,6 +1,6 @@
 /**
- * One document of a file becomes the objects that it holds: one, or those of a list. Objects of the mesh's kinds are
- * configuration, manifests that are known are facts, all else is counted.
+ * One document of a file becomes its objects: a single object, or the objects of a list. Objects of the mesh's kinds
+ * are configuration, known manifests are facts, everything else is counted.
  *
  * @module
  */
@@ -21,24 +21,24 @@ import { parseJson, parseYaml, type SyntaxFinding } from "../yaml/parse.ts";
 
 /** How a document is read. */
 export interface DocumentOptions extends ParseOptions {
-  /** How manifests are read into facts; absent: they are passed over. */
+  /** How manifests are read into facts; absent: manifests are passed over. */
   readonly facts?: FactOptions;
 }
 
 /** The content of a document's text, independent of earlier versions. */
 export interface DocumentContent {
-  /** Its valid objects, with their origin. */
+  /** The valid objects, with their origin. */
   readonly objects: readonly ConfigObject[];
-  /** Its valid manifests that are facts, with their origin. */
+  /** The valid manifests of facts, with their origin. */
   readonly facts: readonly AnyFact[];
-  /** Objects of our kinds and manifests that are refused; `kind` and `name` are empty where the text has none. */
+  /** Refused objects of our kinds and refused manifests; `kind` and `name` are empty if the text has none. */
   readonly refused: readonly ObjectName[];
   readonly findings: readonly Finding[];
-  /** All else, by the names under which it is counted: see `./manifest.ts`. */
+  /** Everything else, by the names of the counts: see `./manifest.ts`. */
   readonly passedOver: readonly string[];
   /**
-   * The document has findings, but looks like something that was never meant to be read: unless it stands where objects
-   * stood, it is counted as this, and its findings are nobody's business.
+   * The document has findings, but does not look like configuration. Unless objects stood in its place before, the
+   * document is counted under this name, and nobody gets its findings.
    */
   readonly unless?: typeof TEMPLATE | typeof OTHER_TEXT;
 }
@@ -49,12 +49,12 @@ export interface DocumentPlace {
   readonly source: string;
   /** Path of the file, relative to the source. */
   readonly file: string;
-  /** 1-based line where it starts. */
+  /** Line of the document's beginning, from 1. */
   readonly line: number;
   readonly format: "yaml" | "json";
 }
 
-/** Objects in one document at most. */
+/** Most objects in one document. */
 const MAX_OBJECTS = 100_000;
 
 /** Parses a document. Never throws. */
@@ -113,7 +113,7 @@ function readTree(
   return foreign ? withCarrier(readManifest(tree, origin, options), tree, origin, options) : object;
 }
 
-/** Says of an object that has a mesh configuration that the configuration is not read from there. */
+/** Reports an object that contains a mesh configuration, because nothing reads the mesh configuration there. */
 function withCarrier(
   read: ManifestRead,
   tree: unknown,
@@ -124,7 +124,7 @@ function withCarrier(
   return carrier === undefined ? read : { ...read, findings: [...read.findings, carrierFinding(carrier, origin)] };
 }
 
-// Most documents hold one valid object: their lists are kept, so they have no room to grow.
+// Most documents hold one valid object: their lists are kept, so these lists have no room to grow.
 const NOTHING: readonly never[] = Object.freeze([]);
 
 function fitted<T>(list: readonly T[]): readonly T[] {
@@ -135,7 +135,7 @@ function fileOrigin({ source, file, line }: DocumentPlace, within: string): File
   return { from: "file", source, file, line, within };
 }
 
-/** An object of a document, and where it is written, when that was asked for. */
+/** An object of a document, and its place if the caller asked for places. */
 interface Listed {
   readonly tree: unknown;
   /** Path from the document: `items[2]`. */
@@ -167,7 +167,7 @@ function isList(tree: Readonly<Record<string, unknown>>): boolean {
   return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
 }
 
-/** Items of a list that was read from an API lack `apiVersion` and `kind`, which the list itself says. */
+/** Items of a list from an API lack `apiVersion` and `kind`; the list has both. */
 function itemsOf({ apiVersion, kind, items }: Readonly<Record<string, unknown>>): unknown {
   const each = typeof kind === "string" ? kind.slice(0, -"List".length) : "";
   if (each === "" || !Array.isArray(items)) return items;
@@ -188,7 +188,7 @@ function unreadable(
   const origin = fileOrigin(place, "");
   const at = { objects: [name], field: "document", origin, line: place.line + problem.line };
   const found = fieldFinding("syntax", "error", at, undefined, format);
-  // Reasons quote the text, which of a secret nothing may be shown of.
+  // Reasons quote the text. Nothing of a secret's text may be shown.
   const reason = SECRET.test(text) ? problem.reason.replace(/["'].*["']/s, "[concealed]") : problem.reason;
   const unless = isTemplate(text) ? TEMPLATE : concernsUs(text) ? undefined : OTHER_TEXT;
   return {
@@ -201,13 +201,15 @@ function unreadable(
   };
 }
 
-/** A text that holds a secret, whether it parses or not. */
+/** A text with a secret, whether the text parses or not. */
 const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 
-/** Beginning of a text in which its head is looked for, in characters. */
+/** Characters at the beginning of a text in which the head is searched. */
 const HEAD_LENGTH = 4096;
 
-/** An action of Go's templates, as charts have them: no YAML, or no right value, until it is filled in. */
+/**
+ * An action of Go's templates in a chart. Until the template is filled in, the text is not YAML or has wrong values.
+ */
 const TEMPLATE_ACTION = /\{\{-?\s*(?:[.$][A-Za-z_]|\/\*|([A-Za-z]+)\b)/g;
 const TEMPLATE_WORDS: ReadonlySet<string> = new Set([
   ...["if", "else", "end", "range", "with", "define", "include", "template", "block", "toYaml", "tpl", "printf"],
@@ -219,7 +221,7 @@ function isTemplate(text: string): boolean {
   return text.matchAll(TEMPLATE_ACTION).some(([, word]) => word === undefined || TEMPLATE_WORDS.has(word));
 }
 
-/** Whether a text that does not parse was probably meant to be an object of ours, or a manifest. */
+/** Whether a text that does not parse was probably meant as an object of ours, or as a manifest. */
 function concernsUs(text: string): boolean {
   const head = text.slice(0, HEAD_LENGTH);
   return /^[ \t{"']*(?:apiVersion|kind)["']?\s*:/m.test(head) || /\b(?:mesh|istio)\.io\/v1/.test(head);
@@ -228,7 +230,7 @@ function concernsUs(text: string): boolean {
 const NAME_LINE = /(?:^|\n {1,8}|[{,] *)name: *["']?([^\s"',}#]+)/;
 const NAMESPACE_LINE = /(?:^|\n {1,8}|[{,] *)namespace: *["']?([^\s"',}#]+)/;
 
-/** Reads kind, name and namespace off the lines where they usually stand; all empty unless kind and name are found. */
+/** Reads kind, name and namespace from the lines at their usual places; all empty unless kind and name are found. */
 function sniffName(text: string, options: DocumentOptions): ObjectName {
   const head = text.slice(0, HEAD_LENGTH);
   const apiVersion = /^apiVersion: *["']?([^\s"'#]+)/m.exec(head)?.[1] ?? "";

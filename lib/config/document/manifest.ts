@@ -1,5 +1,5 @@
 /**
- * Objects that are no configuration: manifests that become facts, and documents that are passed over.
+ * Objects that are not configuration: manifests that become facts, and documents that are passed over.
  *
  * @module
  */
@@ -21,16 +21,16 @@ export const TEMPLATE = "template";
 export interface ManifestRead {
   readonly fact?: AnyFact;
   /**
-   * It is no fact and was not refused: the name of its count, the kind, with the group where others have that kind too
-   * (`Gateway.gateway.networking.k8s.io`), or {@linkcode OTHER_TEXT}.
+   * Neither a fact nor refused: the name of the count. This is the kind, with the group if other groups have the kind
+   * too (`Gateway.gateway.networking.k8s.io`), or {@linkcode OTHER_TEXT}.
    */
   readonly passedOver?: string;
   readonly findings: readonly Finding[];
-  /** The object's name, as far as it can be read. */
+  /** The readable part of the object's name. */
   readonly name: ObjectName;
 }
 
-/** Longest label that a count is kept under, characters. */
+/** Longest name of a count, characters. */
 const LABEL_LENGTH = 100;
 
 /** Whether a tree is of a kind of facts, in any version of an orchestrator's own groups, or in none. */
@@ -41,7 +41,7 @@ export function isManifest(tree: unknown): boolean {
 }
 
 /**
- * Reads a tree that is no object of the mesh. Never throws.
+ * Reads a tree that is not an object of the mesh. Never throws.
  *
  * @param options Without `facts` every manifest is passed over.
  */
@@ -78,12 +78,12 @@ export function readManifest(
   return { passedOver, findings: [found], name: object };
 }
 
-/** Something that has no `apiVersion` is a manifest when all else is there. */
+/** A tree without `apiVersion` is a manifest if all other parts are present. */
 function isWhole(tree: unknown): boolean {
   return isObject(tree) && isObject(tree["metadata"]) && typeof tree["metadata"]["name"] === "string";
 }
 
-/** The kind; and where we or an orchestrator have it too, the group. */
+/** The kind; with the group if we or an orchestrator have the kind too. */
 function labelOf(apiVersion: string, kind: string): string {
   const [group] = splitApiVersion(apiVersion);
   const isAmbiguous = isFactKind(kind) || (KINDS as readonly string[]).includes(kind);

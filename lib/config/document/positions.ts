@@ -1,5 +1,5 @@
 /**
- * Positions of fields in the files that objects were read from.
+ * Positions of fields in the objects' files.
  *
  * @module
  */
@@ -7,38 +7,38 @@ import type { FileOrigin } from "../../finding/origin.ts";
 import { placeOf, places, type YamlPlace } from "../yaml/locate.ts";
 import { type DocumentRange, documentText, splitDocuments } from "../yaml/split.ts";
 
-/** 1-based line and column in the file of a document that starts at a line. */
+/** Line and column in the file, from 1, of a field in a document. */
 export interface FieldPosition {
   readonly line: number;
   readonly column?: number;
 }
 
-/** Position of a field of an object in a document that starts at a line. Without `root` that line. */
+/** Position of a field of an object in a document at line `start`; without `root`: this line. */
 export function positionOf(root: YamlPlace | undefined, start: number, field: string): FieldPosition {
   if (root === undefined) return { line: start };
   const { line, column } = placeOf(root, field);
   return { line: start + line, column };
 }
 
-/** The documents of one file, to find fields in. The file is cut once, and each document parsed when it is asked for. */
+/** The documents of one file, for positions of fields. The file is cut once, and each document is parsed on demand. */
 export class FileDocuments {
   readonly #bytes: Uint8Array;
   readonly #isJson: boolean;
-  /** By the line where they begin. */
+  /** By the line of the document's beginning. */
   #ranges: ReadonlyMap<number, DocumentRange> | undefined;
-  /** The document that was asked for last: a list of objects is asked for once for each of them. */
+  /** The document of the last question: for a list of objects the questions come object by object. */
   #last: { readonly line: number; readonly root: YamlPlace | undefined } | undefined;
 
   /**
-   * @param bytes The file as it is now.
-   * @param file Its name: one that ends in `.json` is one document.
+   * @param bytes The present file.
+   * @param file The file's name; a file whose name ends in `.json` is one document.
    */
   constructor(bytes: Uint8Array, file: string) {
     this.#bytes = bytes;
     this.#isJson = file.endsWith(".json");
   }
 
-  /** Places of the values of the document that begins at a line; undefined: there is none, or it does not parse. */
+  /** Places of the values of the document at a line; undefined: no document there, or the document does not parse. */
   root(line: number): YamlPlace | undefined {
     if (this.#last?.line !== line) this.#last = { line, root: this.#rootAt(line) };
     return this.#last.root;
@@ -49,7 +49,7 @@ export class FileDocuments {
     try {
       return range && places(documentText(this.#bytes, range));
     } catch (error) {
-      // Bytes that are no text: the file has changed since it was read.
+      // The bytes are not text: the file has changed since its read.
       if (error instanceof TypeError) return undefined;
       throw error;
     }
@@ -62,9 +62,9 @@ export class FileDocuments {
 }
 
 /**
- * Where fields of an object stand in the file that it was read from.
+ * Positions of an object's fields in the object's file.
  *
- * @param documents The file as it is now; when it is another one than was read, the object's own line is all that is known.
+ * @param documents The present file. If the file has changed since its read, only the object's own line is known.
  * @returns The positions in the order of the fields.
  */
 export function fieldPositions(

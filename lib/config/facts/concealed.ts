@@ -1,14 +1,14 @@
 /**
  * Bytes that nothing prints by accident.
  *
- * The bytes lie in a private field: JSON, string templates, `console.log`, inspection and structured clones show a word
- * or nothing instead, wherever in a tree the value is. Code that needs them calls `reveal`; a house test lists the
- * modules that may.
+ * The bytes lie in a private field. JSON, string templates, `console.log`, inspection and structured clones show a word
+ * or nothing, wherever in a tree the value is. Code that needs the bytes calls `reveal`; a house test lists the modules
+ * with this permission.
  *
  * @module
  */
 
-/** The text that is printed in place of the bytes. */
+/** The text printed in place of the bytes. */
 const SHOWN = "[concealed]";
 
 /** Secret bytes. */
@@ -25,7 +25,7 @@ export class ConcealedBytes {
     return this.#bytes.length;
   }
 
-  /** The bytes themselves, for code that hands them to their receiver. */
+  /** The bytes themselves, for code that passes them to their receiver. */
   reveal(): Uint8Array {
     return this.#bytes;
   }

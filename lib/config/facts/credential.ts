@@ -1,6 +1,6 @@
 /**
- * Whether the certificate and key of a secret, or its authorities, can be used. The verdict leaves this module, with names
- * of authorities and dates that every client of the certificate is shown; nothing else of the contents does.
+ * Whether the certificate and key of a secret, or its authorities, can be used. Only the verdict leaves this module,
+ * with names of authorities and dates. Every client of the certificate gets these names and dates anyway.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { withoutPrivateKeys } from "../../pki/proxy_pem.ts";
 import { fitsStaple } from "../../pki/staple.ts";
 import type { ConcealedBytes } from "./concealed.ts";
 
-/** Milliseconds since 1970, the first and the last at which something is valid. */
+/** First and last moment of validity, milliseconds since 1970. */
 interface ValidSpan {
   readonly validFrom: number;
   readonly validUntil: number;
@@ -19,9 +19,11 @@ interface ValidSpan {
 
 /** The verdict on a certificate and its key. */
 export type CredentialVerdict =
-  /** One of them cannot be read, or the key is that of another certificate; `why` follows the name of the text. */
+  /**
+   * Certificate or key cannot be read, or the key belongs to another certificate; `why` follows the name of the text.
+   */
   | { readonly problem: "certificate" | "key" | "pair"; readonly why: string }
-  /** They belong together, as far as the sort of key is known here. */
+  /** Certificate and key belong together, if this module knows the sort of key. */
   | { readonly problem?: undefined; readonly keyType: "rsa" | "ec" | undefined } & ValidSpan;
 
 /** The verdict on authorities. */
@@ -29,23 +31,23 @@ export type TrustVerdict =
   | { readonly problem: "authorities" | "lists"; readonly why: string }
   | {
     readonly problem?: undefined;
-    /** From the first that begins to the last that ends. */
+    /** From the first beginning to the last end. */
     readonly authorities: ValidSpan;
     /** Of the lists; absent: there are none. */
     readonly lists?: ValidSpan;
     /** Names of the authorities that have no list, though others have: whoever they vouch for is refused. */
     readonly without: readonly string[];
-    /** Why an authority of the text is passed over; absent: each one is read. */
+    /** Why an authority of the text is passed over; absent: every authority is read. */
     readonly passedOver?: string;
   };
 
 /** The start of a placeholder that is filled in later: by sops, by templates, by programs that ask a vault. */
 const PLACEHOLDER = /^\s{0,64}(?:ENC\[|\{\{|\$\{|<|vault:|ref\+)/;
 
-/** Longest certificate or key that is looked at, in bytes: more than an orchestrator keeps in a secret. */
+/** Longest certificate or key to look at, in bytes: more than an orchestrator keeps in a secret. */
 const MAX_LENGTH = 1 << 20;
 
-/** Judges a certificate (of a chain: the first) and its key; undefined: other text stands for them. */
+/** Judges a certificate (of a chain: the first) and its key; undefined: placeholders stand for them. */
 export function judgeCredential(
   certificate: ConcealedBytes,
   key: ConcealedBytes,
@@ -58,7 +60,7 @@ export function judgeCredential(
   return { keyType: leaf!.keyType, validFrom: leaf!.notBefore, validUntil: leaf!.notAfter };
 }
 
-/** Judges authorities, and the lists of certificates that they have revoked; undefined: other text stands for them. */
+/** Judges authorities, and the lists of certificates that they have revoked; undefined: placeholders stand for them. */
 export function judgeTrust(
   authorities: ConcealedBytes,
   revoked: ConcealedBytes | undefined,
@@ -82,14 +84,14 @@ export function judgeTrust(
   };
 }
 
-/** Whether Envoy takes what a responder said of a certificate (OCSP, DER) beside that. */
+/** Whether Envoy accepts a responder's answer about a certificate (OCSP, DER) beside the certificate. */
 export function judgeStaple(certificate: ConcealedBytes, staple: ConcealedBytes): boolean {
   return fitsStaple(textOf(certificate) ?? "", staple.reveal());
 }
 
 /**
- * A text of certificates as proxies are sent one: without the private keys that lie beside the certificates. Envoy shows
- * certificates to whoever asks for its configuration, and conceals keys only where they belong.
+ * A text of certificates for proxies, without private keys that lie beside the certificates. Envoy shows certificates
+ * to everyone who asks for its configuration, and conceals keys only in their own field.
  */
 export function publicPart(bytes: Uint8Array): Uint8Array {
   const text = new TextDecoder("latin1").decode(bytes);
@@ -104,7 +106,7 @@ function spanOf(certificates: readonly ReadCertificate[]): ValidSpan {
   };
 }
 
-/** Each byte as one character, as the proxies' library sees them: a byte order mark is text. */
+/** Each byte as one character, as in the proxies' library: a byte order mark is text. */
 function textOf(bytes: ConcealedBytes): string | undefined {
   if (bytes.length > MAX_LENGTH) return undefined;
   const text = new TextDecoder("latin1").decode(bytes.reveal());

@@ -1,7 +1,7 @@
 /**
  * The view of facts, kept up to date change by change.
  *
- * Answers are computed when they are asked for and kept until a change affects them: a change costs what it names.
+ * Answers are computed on demand and kept until a change affects them: the cost of a change depends on its objects.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { FactKeyKind, FactView, KeptData, ServiceFact, Whole, WorkloadFact 
 import { WorkloadIndex } from "./workload_index.ts";
 import { WORKLOAD_KINDS } from "./workload_data.ts";
 
-/** See the module. Reads the store; `apply` must be called with every change of it. */
+/** The view over a store. `apply` must be called with every change of the store. */
 export class FactIndex implements FactView {
   readonly domain: string;
   readonly #store: FactStore;
@@ -23,7 +23,7 @@ export class FactIndex implements FactView {
   readonly #workloads = new Map<string, WorkloadIndex>();
   /** Endpoint slices by namespace and service. */
   readonly #slices = new Map<string, ReadonlyMap<string, readonly Fact<"EndpointSlice">[]>>();
-  /** Facts that each namespace holds, Namespace objects included. */
+  /** Number of facts in each namespace, Namespace objects included. */
   readonly #held = new Map<string, number>();
 
   /** @param domain DNS suffix of services, such as `cluster.local`. */
@@ -33,13 +33,13 @@ export class FactIndex implements FactView {
     for (const kind of FACT_KINDS) for (const fact of store.list(kind)) this.#hold(fact, 1);
   }
 
-  /** Takes a change of the store. @returns the keys that read differently now */
+  /** Takes a change of the store. @returns the keys with other answers now */
   apply({ added, updated, removed, refreshed }: ChangeSet<Fact>): InvalidatedKeys {
     const keys = new InvalidatedKeys();
     for (const fact of added) this.#hold(fact, 1, keys);
     for (const fact of removed) this.#hold(fact, -1, keys);
     for (const fact of [...added, ...removed]) this.#affect(fact as AnyFact, keys, true);
-    // A fact that moved to another line is another object: its holders must ask again, though it says the same.
+    // A fact that moved to another line is a new object: holders must ask again, though the content is equal.
     for (const { old, new: now } of [...updated, ...refreshed]) {
       this.#affect(old as AnyFact, keys, false);
       this.#affect(now as AnyFact, keys, false);
@@ -132,7 +132,7 @@ export class FactIndex implements FactView {
   #kept<T>(kind: FactKeyKind, name: string, compute: () => T): T {
     let known = this.#answers.get(kind);
     if (known === undefined) this.#answers.set(kind, known = new Map());
-    // Nothing is kept of things that do not exist: a caller names them, and may name any number.
+    // No answer about a missing thing is kept: callers may name any number of missing things.
     if (known.has(name)) return known.get(name) as T;
     const answer = compute();
     if (answer === undefined || (Array.isArray(answer) && answer.length === 0)) return (answer && NOTHING) as T;
@@ -167,7 +167,7 @@ export class FactIndex implements FactView {
     return `${name}.${namespace}.svc.${this.domain}`.toLowerCase();
   }
 
-  /** Name and namespace of the service that a host would be of. */
+  /** Name and namespace of the service with a host. */
   #nameOf(host: string): [name: string, namespace: string] | undefined {
     const suffix = `.svc.${this.domain}`;
     if (!host.endsWith(suffix)) return undefined;
@@ -189,7 +189,7 @@ export class FactIndex implements FactView {
     if (before === 0 || before + by === 0) keys?.add("fact-lists", "namespaces");
   }
 
-  /** @param isNew It came or went, so lists of names change too. */
+  /** @param isNew The fact came or went, so lists of names change too. */
   #affect(fact: AnyFact, keys: InvalidatedKeys, isNew: boolean): void {
     const { namespace, name } = fact.meta;
     const add = (kind: FactKeyKind, key: string) => keys.add(kind, key);

@@ -14,12 +14,12 @@ export const integer = z.int({ error: "an integer" });
 /** Strings. */
 export const texts = listOf(text, "a list of strings");
 
-/** A string that may be left out. */
+/** An optional string. */
 export function textOr(otherwise: string) {
   return written((value, context) => typeof value === "string" ? value : refuse(value, "a string", context), otherwise);
 }
 
-/** A list that may be left out, which is as if it were empty. */
+/** An optional list. A missing list counts as empty. */
 export function listOf<T extends z.ZodType>(element: T, expected: string) {
   return written((value, context): z.output<T>[] => {
     if (!Array.isArray(value)) return refuse(value, expected, context);
@@ -28,8 +28,8 @@ export function listOf<T extends z.ZodType>(element: T, expected: string) {
 }
 
 /**
- * A map of texts that may be left out, which is as if it were empty. A value of `null` is an empty text, as an API server
- * reads it: a selector that asks for a label does not become one that asks for nothing.
+ * An optional map of texts. A missing map counts as empty. A value of `null` is an empty text, as for an API server: a
+ * selector that asks for a label does not become a selector without conditions.
  */
 export function mapOf<T extends z.ZodType>(element: T) {
   return written((value, context): Record<string, z.output<T>> => {
@@ -40,12 +40,12 @@ export function mapOf<T extends z.ZodType>(element: T) {
   }, {});
 }
 
-/** An object of which these fields are read, the others are not. */
+/** An object with the fields to read; other fields are not read. */
 export function fields<S extends z.ZodRawShape>(shape: S, expected = "an object") {
   return z.object(shape, { error: expected });
 }
 
-/** An object without the fields that are undefined. */
+/** An object without its undefined fields. */
 export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const found: Partial<T> = {};
   for (const key in object) if (object[key] !== undefined) found[key] = object[key];
@@ -60,10 +60,10 @@ export function optional<T extends z.ZodType>(schema: T) {
 type Context = z.core.ParsePayload;
 
 /**
- * A field that may be left out. One step of zod instead of the four of `nullish().transform()`: a mesh has hundreds of
- * thousands of such fields.
+ * An optional field. One step of zod instead of the four of `nullish().transform()`: a mesh has hundreds of thousands
+ * of such fields.
  *
- * @param otherwise The value of a field that is left out; nobody changes it.
+ * @param otherwise The value of a missing field; must not be changed.
  */
 function written<T>(read: (value: unknown, context: Context) => T, otherwise: T): z.ZodTransform<T, unknown> {
   return z.transform((value: unknown, context): T =>
@@ -71,7 +71,7 @@ function written<T>(read: (value: unknown, context: Context) => T, otherwise: T)
   );
 }
 
-/** A value inside of one that is read. */
+/** Reads a value inside another value. */
 function inside<T extends z.ZodType>(schema: T, value: unknown, context: Context, ...path: PropertyKey[]): z.output<T> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data as z.output<T>;

@@ -1,5 +1,5 @@
 /**
- * Facts as they are read, with a hash that is computed when it is first needed: only versions of one fact are compared.
+ * Facts with a hash that is computed on first use: hashes are needed only to compare versions of one fact.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { movedOrigin, type Origin } from "../../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { Fact, FactKind, FactSpecs } from "./types.ts";
 
-/** A fact that was read. */
+/** A fact read from JSON. */
 export class HashedFact<K extends FactKind = FactKind> implements Fact<K> {
   readonly kind: K;
   readonly key: string;
@@ -18,7 +18,7 @@ export class HashedFact<K extends FactKind = FactKind> implements Fact<K> {
   readonly #digestKey: Uint8Array;
   #hash: string | undefined;
 
-  /** @param digestKey Random bytes of this process, so that the hash of a secret is of no use outside it. */
+  /** @param digestKey Random bytes of this process, so that the hash of a secret is useless outside the process. */
   constructor(kind: K, meta: ObjectMeta, spec: FactSpecs[K], origin: Origin, digestKey: Uint8Array) {
     this.kind = kind;
     this.key = `${kind}/${meta.namespace}/${meta.name}`;

@@ -6,7 +6,7 @@
 
 /** The destination of requests of an Ingress. */
 export interface IngressBackendData {
-  /** Absent: the backend is no service. */
+  /** Absent: the backend is not a service. */
   readonly service?: {
     readonly name: string;
     /** Number or name of a port of the service; absent: none is written. */
@@ -18,7 +18,7 @@ export interface IngressBackendData {
 export interface IngressPathData {
   /** Empty: every path. */
   readonly path: string;
-  /** `Exact`, `Prefix`, or `ImplementationSpecific`, which is also what any other text means. */
+  /** `Exact`, `Prefix`, or `ImplementationSpecific`; every other text means the last. */
   readonly pathType: string;
   readonly backend: IngressBackendData;
 }
@@ -39,24 +39,24 @@ export interface IngressTlsData {
   readonly secretName: string;
 }
 
-/** An address that an Ingress says it is reached at: one of the two. */
+/** An address in an Ingress's status: either field. */
 export interface IngressAddressData {
   readonly ip?: string;
   readonly hostname?: string;
 }
 
 export interface IngressData {
-  /** Name of its IngressClass; absent: none is named in `spec.ingressClassName`. */
+  /** Name of the IngressClass; absent: `spec.ingressClassName` is not written. */
   readonly className?: string;
   readonly defaultBackend?: IngressBackendData;
   readonly rules: readonly IngressRuleData[];
   readonly tls: readonly IngressTlsData[];
-  /** Its status, as somebody has written it. */
+  /** The addresses in the present status, whoever wrote the status. */
   readonly addresses: readonly IngressAddressData[];
 }
 
 /** A class of Ingresses. */
 export interface IngressClassData {
-  /** Name of the controller that serves its Ingresses; empty: none. */
+  /** Name of the controller for the Ingresses of the class; empty: none. */
   readonly controller: string;
 }

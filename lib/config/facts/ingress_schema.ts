@@ -6,7 +6,7 @@
 import { defined, fields, integer, listOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { IngressClassData, IngressData } from "./ingress_data.ts";
 
-/** The service's part of a backend; of number and name of the port one is written. */
+/** The service of a backend; its port has a number or a name. */
 const servicePart = fields({
   name: text,
   port: optional(fields({ number: optional(integer), name: optional(text) }, "a port")),

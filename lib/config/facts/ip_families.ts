@@ -12,9 +12,9 @@ export const FAMILY_POLICIES = ["SingleStack", "PreferDualStack", "RequireDualSt
 export type FamilyPolicy = (typeof FAMILY_POLICIES)[number];
 
 /**
- * The families, the main one first; undefined: one address of the cluster's own family, which a manifest does not tell.
+ * The families, the main family first; undefined: one address of the cluster's own family, which no manifest names.
  *
- * @param policy Absent: an API server takes two families for `RequireDualStack`, else `SingleStack`.
+ * @param policy Absent: an API server assumes `RequireDualStack` for two families, else `SingleStack`.
  */
 export function wantedFamilies(
   families: readonly IpFamily[],

@@ -1,33 +1,33 @@
 /**
- * Every field that is read of an orchestrator's objects: who sets the field, and what its absence means.
+ * Every field read from an orchestrator's objects: who sets the field, and the meaning of its absence.
  *
- * A manifest of a folder is what a person wrote. An API server fills fields in when it stores an object, and controllers
- * add others later. A folder never has either. So the absence of a field that the platform sets means one thing in a
- * folder and another in the API, and a reader may not take a missing field for a decision of the user.
+ * A person writes the manifests of a folder. An API server fills in fields of a stored object, and controllers add
+ * others later. A folder has neither kind of fields. So the absence of a platform's field has one meaning in a folder
+ * and another in the API, and a reader may not take a missing field for a decision of the user.
  *
  * @module
  */
 import type { FactKind } from "./types.ts";
 
-/** Who sets a field: its author; the API server, as a default or of its own; or what runs later: a controller, a node. */
+/** Who sets a field: the author; the API server, by default or on its own; or later a controller or a node. */
 export type FieldSetter = "author" | "server" | "runtime";
 
 export interface ManifestField {
   readonly by: FieldSetter;
-  /** What its absence means in a folder. */
+  /** The meaning of absence in a folder. */
   readonly folder: string;
-  /** What its absence means in the API. Default: the same. */
+  /** The meaning of absence in the API. Default: the same. */
   readonly api?: string;
 }
 
 /** Rows by the path of the field: `spec.ports[].name`. */
 export type FieldRows = Readonly<Record<string, ManifestField>>;
 
-/** A field whose absence means the same in a folder and in the API. */
+/** A field whose absence has the same meaning in a folder and in the API. */
 export const none = (by: FieldSetter, folder: string): ManifestField => ({ by, folder });
-/** A part of an object, or a field that the object is refused without. */
+/** A part of an object, or a required field. */
 export const part = none("author", "nothing is written of it");
-/** What an API says of a field that the server always fills in. */
+/** The text for a field that an API server always fills in. */
 export const NEVER = "never absent";
 
 /** Rows below a path. */
@@ -133,7 +133,7 @@ const ADDRESSES_GIVEN: FieldRows = {
   "status.loadBalancer.ingress[].hostname": { by: "runtime", folder: "the address says it" },
 };
 
-/** The rows of each kind, without those of metadata that all kinds have. A test holds them against what is read. */
+/** The rows of each kind, without the metadata of all kinds. A test compares the rows with the fields that are read. */
 export const MANIFEST_FIELDS: Readonly<Record<FactKind, FieldRows>> = {
   Service: {
     spec: part,

@@ -1,10 +1,10 @@
 /**
- * Facts from the JSON that an orchestrator's API gives, or that a manifest holds.
+ * Facts from the JSON of an orchestrator's API or of a manifest.
  *
  *     JSON ──> kind ──> metadata ──> schema ──> fact with hash
  *
- * Only fields that the server reads are checked: the orchestrator reports mistakes elsewhere. A mistake in those
- * is named, and the fact is left out. Nothing of a secret's data gets into a finding.
+ * Only the fields that the server reads are checked: the orchestrator reports mistakes in other fields. A mistake in a
+ * checked field becomes a finding, and the fact is left out. Findings contain nothing of a secret's data.
  *
  * @module
  */
@@ -29,9 +29,9 @@ import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** How facts are read. */
 export interface FactOptions {
-  /** Random bytes of this process, so that the hash of a secret is of no use outside it. */
+  /** Random bytes of this process, so that the hash of a secret is useless outside the process. */
   readonly digestKey: Uint8Array;
-  /** Namespace of objects that name none. Default: `default`. */
+  /** Namespace of objects without a namespace. Default: `default`. */
   readonly defaultNamespace?: string;
 }
 
@@ -39,14 +39,17 @@ export interface FactOptions {
 export interface ReadFact {
   readonly fact?: AnyFact;
   readonly findings: readonly Finding[];
-  /** The object's name, as far as it could be read. */
+  /** The readable part of the object's name. */
   readonly name: ObjectName;
 }
 
-/** Values of one object, nested ones included: five times those of the largest list of endpoints that an orchestrator makes. */
+/**
+ * Most values of one object, nested values included: five times the values of an orchestrator's largest list of
+ * endpoints.
+ */
 const MAX_VALUES = 50_000;
 
-/** Whether an object is small enough to be checked in one turn of the event loop. */
+/** Whether an object is small enough for a check in one turn of the event loop. */
 function isBounded(tree: object): boolean {
   const pending = [tree];
   let count = 0;
@@ -65,7 +68,7 @@ function isBounded(tree: object): boolean {
   return true;
 }
 
-/** The annotation in which a client leaves the whole object as it was written, a secret's data included. */
+/** The annotation in which a client leaves the whole written object, including a secret's data. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 const bytes = z.base64({ error: "base64 text" }).transform((encoded) => Uint8Array.fromBase64(encoded));
@@ -79,7 +82,7 @@ const secret = fields({
 }).transform(({ type, data, stringData, sops }, context): FactSpecs["Secret"] => {
   const read: Record<string, ConcealedBytes> = {};
   for (const [key, value] of Object.entries(data)) {
-    // In a file that sops has encrypted other text stands there; the names of the keys are as they will be.
+    // In a file encrypted by sops the values are other text; only the names of the keys are the later names.
     const raw = sops === undefined ? bytes.safeParse(value).data : encoder.encode(value);
     if (raw === undefined) context.addIssue({ code: "custom", path: ["data", key], message: "base64 text" });
     else read[key] = new ConcealedBytes(raw);
@@ -126,12 +129,12 @@ export function readFact(kind: FactKind, tree: unknown, from: Origin, options: F
   const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));
   const spec = usualSpec(kind, tree) ?? parsedSpec(kind, tree, report);
   if (spec === undefined || report.failed) return { findings: report.list, name };
-  // The table pairs each kind with its own schema; the compiler cannot follow that through a kind that is not known.
+  // The table pairs each kind with its own schema. The compiler cannot follow that for a kind unknown at compile time.
   const fact = new HashedFact(kind, meta, spec, origin, digestKey) as AnyFact;
   return { fact, findings: report.list, name };
 }
 
-/** Reads the kinds of which there are thousands without their schemas; undefined: the schema reads it. */
+/** Reads kinds with thousands of objects without their schemas; undefined: the schema must read the object. */
 function usualSpec(kind: FactKind, tree: object): FactSpecs[FactKind] | undefined {
   if (kind === "Service") return usualService(tree);
   return kind === "EndpointSlice" ? usualSlice(tree) : undefined;
@@ -143,7 +146,7 @@ function parsedSpec(kind: FactKind, tree: object, report: Findings): FactSpecs[F
   return data;
 }
 
-/** The metadata of pods that an object makes. */
+/** The metadata of pods made by an object. */
 function podMetadata(tree: unknown): unknown {
   const spec = member(tree, "spec");
   return member(
@@ -158,7 +161,7 @@ function member(value: unknown, name: string): unknown {
 
 function reportIssue({ path, message }: z.core.$ZodIssue, kind: FactKind, tree: unknown, report: Findings): void {
   const [top] = path;
-  // Labels and annotations of the object itself are checked with the rest of its metadata.
+  // Labels and annotations of the object itself are checked with its other metadata.
   if (top === "metadata" && (path[1] === "labels" || path[1] === "annotations")) return;
   const field = path.reduce<string>((at, key) => joinPath(at, typeof key === "number" ? key : String(key)), "");
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], tree);
@@ -166,21 +169,21 @@ function reportIssue({ path, message }: z.core.$ZodIssue, kind: FactKind, tree: 
   report.error(field, isSecret && value !== undefined ? "[concealed]" : value, message);
 }
 
-/** Metadata as it may be read: an object that the orchestrator is to name gets the beginning of its name. */
+/** Metadata to read: an object still without a name gets the beginning of its generated name. */
 function readableMeta(kind: FactKind, metadata: unknown): unknown {
   if (!isObject(metadata)) return metadata;
   const { name, generateName, annotations } = metadata;
   const generated = name === undefined && typeof generateName === "string"
     ? { name: withoutEnd(generateName, "-.") }
     : {};
-  // Annotations of a secret may hold its data: those that are not the mesh's are not even looked at.
+  // Annotations of a secret may hold its data: only annotations of the mesh are looked at.
   const own = kind === "Secret" && isObject(annotations)
     ? { annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => /(mesh|istio)\.io\//.test(key))) }
     : {};
   return { ...metadata, ...generated, ...own };
 }
 
-/** Copies of the object in its own annotations are large. */
+/** Removes copies of the object from its own annotations: the copies are large. */
 function leanMeta(kind: FactKind, meta: ObjectMeta): ObjectMeta {
   if (kind !== "Secret" && !Object.hasOwn(meta.annotations, LAST_APPLIED)) return meta;
   const kept = Object.entries(meta.annotations).filter(([key]) =>

@@ -1,10 +1,10 @@
 /**
- * The facts about an orchestrator's services and the endpoints behind them.
+ * The facts about an orchestrator's services and their endpoints.
  *
  * @module
  */
 
-/** A family of addresses, as Services write it. */
+/** A family of addresses, in the spelling of Services. */
 export type IpFamily = "IPv4" | "IPv6";
 
 /** A port of an orchestrator's service. */
@@ -24,22 +24,22 @@ export interface ServicePortData {
 export interface ServiceData {
   /** `ClusterIP` (the default), `NodePort`, `LoadBalancer` or `ExternalName`. */
   readonly type: string;
-  /** Virtual addresses; `None` for a headless service; empty where a manifest leaves them to the orchestrator. */
+  /** Virtual addresses; `None` for a headless service; empty in a manifest without addresses. */
   readonly clusterIPs: readonly string[];
   /**
-   * Families of the addresses that the manifest asks an orchestrator for, the main one first; absent: it asks for one
-   * address of the cluster's own family, or the addresses are written.
+   * Families of the addresses that the manifest asks an orchestrator for, the main family first; absent: addresses are
+   * written, or the manifest asks for one address of the cluster's own family.
    */
   readonly families?: readonly IpFamily[];
   readonly externalIPs: readonly string[];
   readonly externalName?: string;
   readonly selector: Readonly<Record<string, string>>;
   readonly ports: readonly ServicePortData[];
-  /** Addresses of the load balancer in front of it: IPs and host names. */
+  /** Addresses of the load balancer in front of the service: IPs and host names. */
   readonly loadBalancers: readonly string[];
-  /** Its name resolves to endpoints that are not ready as well; absent: it does not. */
+  /** The service's name also resolves to endpoints that are not ready; absent: only to ready endpoints. */
   readonly publishNotReadyAddresses?: true;
-  /** `PreferClose`, `PreferSameZone`, `PreferSameNode`, as it is written. */
+  /** `PreferClose`, `PreferSameZone`, `PreferSameNode`, as written. */
   readonly trafficDistribution?: string;
   /** `Local`: clients get endpoints of their own node alone; absent: `Cluster`. */
   readonly internalTrafficPolicy?: string;
@@ -47,7 +47,7 @@ export interface ServiceData {
 
 /** A port of endpoints. */
 export interface EndpointPortData {
-  /** As that of the service's port; empty where it has none. */
+  /** The name of the service's port; empty: none. */
   readonly name: string;
   /** Absent in a slice for all ports. */
   readonly port?: number;
@@ -57,20 +57,20 @@ export interface EndpointPortData {
 }
 
 export interface EndpointData {
-  /** IP addresses, or the one host name of a slice of host names. Never empty. */
+  /** IP addresses, or the single host name in a slice of host names. Never empty. */
   readonly addresses: readonly string[];
   readonly ready: boolean;
-  /** Whether it answers, ending or not; absent where it is not written. */
+  /** Whether the endpoint answers, ending or not; absent: not written. */
   readonly serving?: boolean;
-  /** Whether it is ending; absent where it is not written. */
+  /** Whether the endpoint is ending; absent: not written. */
   readonly terminating?: boolean;
   readonly nodeName?: string;
   readonly zone?: string;
-  /** Name of its pod, in the namespace of the endpoints. */
+  /** Name of the endpoint's pod, in the namespace of the endpoints. */
   readonly pod?: string;
 }
 
-/** Endpoints that have the same ports. */
+/** Endpoints with the same ports. */
 export interface EndpointSubsetData {
   readonly endpoints: readonly EndpointData[];
   readonly ports: readonly EndpointPortData[];
@@ -81,12 +81,12 @@ export interface EndpointsData {
   readonly subsets: readonly EndpointSubsetData[];
 }
 
-/** The service of its name is for all clusters of the set: kind `ServiceExport`; all that matters of it is its name. */
+/** The service of this name is exported to all clusters of the set: kind `ServiceExport`. Only the name matters. */
 export type ServiceExportData = Readonly<Record<never, never>>;
 
-/** A service of the set of clusters as one of them sees it: kind `ServiceImport`. */
+/** One cluster's view of a service of the set of clusters: kind `ServiceImport`. */
 export interface ServiceImportData {
-  /** Addresses at which its workloads dial it, sorted; empty: it is headless, or has none yet. */
+  /** Addresses for clients in this cluster, sorted; empty: headless, or none yet. */
   readonly ips: readonly string[];
 }
 

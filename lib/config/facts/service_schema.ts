@@ -32,7 +32,7 @@ const servicePort = fields({
 
 const ingress = fields({ ip: optional(text), hostname: optional(text) }, "an address");
 
-/** Kind `Service`, however it is written. */
+/** Kind `Service`, in every spelling. */
 export const service = fields({
   spec: fields({
     type: textOr("ClusterIP"),
@@ -135,13 +135,13 @@ const sliceEndpoint = fields({
   targetRef,
 }, "an endpoint").transform(({ addresses, conditions, nodeName, zone, targetRef }): EndpointData => ({
   addresses,
-  // Endpoints without that field are ready.
+  // Endpoints without this field are ready.
   ready: conditions?.ready ?? true,
   ...defined({ serving: conditions?.serving, terminating: conditions?.terminating }),
   ...defined({ nodeName, zone, pod: podOf(targetRef) }),
 }));
 
-/** Kind `EndpointSlice`, however it is written. */
+/** Kind `EndpointSlice`, in every spelling. */
 export const endpointSlice = fields({
   metadata: fields({ labels: optional(z.record(z.string(), z.unknown())) }),
   addressType: textOr("IPv4"),

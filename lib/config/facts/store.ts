@@ -1,5 +1,5 @@
 /**
- * The store of facts: as that of configuration objects, beside it.
+ * The store of facts, beside the store of configuration objects.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /**
- * Facts: objects of an orchestrator that configuration refers to without being configuration. Metadata is as that of
- * configuration objects, labels and annotations in our spelling. A fact holds only the fields of its object that the
- * server reads.
+ * Facts: objects of an orchestrator to which configuration refers. Metadata is like the metadata of configuration
+ * objects, with labels and annotations in our spelling. A fact holds only the fields that the server reads.
  *
  * @module
  */
@@ -22,15 +21,15 @@ export type * from "./ingress_data.ts";
 export type * from "./service_data.ts";
 export type * from "./workload_data.ts";
 
-/** A namespace; all that matters of it is its metadata. */
+/** A namespace. Only the metadata matters. */
 export type NamespaceData = Readonly<Record<never, never>>;
 
-/** A service account; all that matters of it is its metadata. */
+/** A service account. Only the metadata matters. */
 export type ServiceAccountData = Readonly<Record<never, never>>;
 
-/** A node; beside its metadata only its address matters. */
+/** A node. Only metadata and address matter. */
 export interface NodeData {
-  /** The addresses at which it is reached from outside of its network; absent: none, or only its metadata was read. */
+  /** The node's addresses outside of its network; absent: none, or only the metadata was read. */
   readonly externalAddresses?: readonly string[];
 }
 
@@ -47,7 +46,7 @@ export interface ConfigMapData {
   readonly binaryData: Readonly<Record<string, Uint8Array>>;
 }
 
-/** Kind of a fact to the type of its content. */
+/** The type of the content by kind. */
 export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   Namespace: NamespaceData;
   Node: NodeData;
@@ -66,7 +65,7 @@ export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
 /** Name of a kind of facts. */
 export type FactKind = keyof FactSpecs;
 
-/** Every kind of facts with the `apiVersion` that it is read in. */
+/** Every kind of facts with the `apiVersion` of its objects. */
 export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   Namespace: "v1",
   Node: "v1",
@@ -78,7 +77,7 @@ export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   EndpointSlice: "discovery.k8s.io/v1",
   Ingress: "networking.k8s.io/v1",
   IngressClass: "networking.k8s.io/v1",
-  // Of an API server they are read in the group and version of its settings.
+  // From an API server these two are read in the group and version of the server's settings.
   ServiceExport: "multicluster.x-k8s.io/v1alpha1",
   ServiceImport: "multicluster.x-k8s.io/v1alpha1",
   Pod: "v1",
@@ -90,25 +89,28 @@ export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   CronJob: "batch/v1",
 };
 
-/** Every kind of facts, in the order in which pages list them. */
+/** Every kind of facts, in the order of pages. */
 export const FACT_KINDS = Object.keys(FACT_API_VERSIONS) as readonly FactKind[];
 
-/** One fact. Immutable; a change makes a new one. */
+/** One fact. Immutable; a change makes a new fact. */
 export interface Fact<K extends FactKind = FactKind> {
   readonly kind: K;
-  /** `kind/namespace/name`; a Namespace, Node or IngressClass has its name last and no namespace: `Namespace//shop`. */
+  /**
+   * `kind/namespace/name`. A Namespace, Node or IngressClass has no namespace, and its name comes last:
+   * `Namespace//shop`.
+   */
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: FactSpecs[K];
   readonly origin: Origin;
-  /** Equal for two versions that mean the same; reveals nothing of a secret's data outside this process. */
+  /** Equal for two versions with the same meaning. Outside this process the hash reveals nothing of a secret's data. */
   readonly hash: string;
 }
 
 /** A fact of any kind as a union, so that `switch (fact.kind)` narrows `fact.spec`. */
 export type AnyFact = { [K in FactKind]: Fact<K> }[FactKind];
 
-/** Whether a kind is one of facts. */
+/** Whether a kind is a kind of facts. */
 export function isFactKind(kind: string): kind is FactKind {
   return Object.hasOwn(FACT_API_VERSIONS, kind);
 }

@@ -1,6 +1,7 @@
 /**
- * Slices of endpoints, read without a schema where they are written as orchestrators write them: a mesh has tens of
- * thousands of endpoints, and the schema takes six times as long for each.
+ * Slices of endpoints in the usual spelling of orchestrators, read without a schema. A mesh has tens of thousands of
+ * endpoints. For a slice of 100 endpoints zod takes 200 times as long, and the kinds' schema language 40 times (record
+ * 40).
  *
  * @module
  */
@@ -10,7 +11,7 @@ import { areTexts, eachUsual, isFields, mayCount, mayName, maySay, NO_FIELDS } f
 /** Label with the name of the service of a slice. */
 export const SERVICE_LABEL = "kubernetes.io/service-name";
 
-/** The slice; undefined where it is written otherwise than usual, so that the schema reads it, or says what is wrong. */
+/** The slice; undefined: the schema must read the slice, or report the mistakes. */
 export function usualSlice(written: unknown): EndpointSliceData | undefined {
   if (!isFields(written) || !isFields(written["metadata"])) return undefined;
   const { metadata: { labels = NO_FIELDS }, addressType = "IPv4", endpoints = [], ports = [] } = written as {
@@ -25,7 +26,7 @@ export function usualSlice(written: unknown): EndpointSliceData | undefined {
   return { service, addressType, endpoints: list, ports: of };
 }
 
-/** The endpoints; undefined where one is written otherwise than usual. */
+/** The endpoints; undefined: the schema must read the slice. */
 export function usualEndpoints(written: unknown): readonly EndpointData[] | undefined {
   return Array.isArray(written) ? eachUsual(written, usualEndpoint) : undefined;
 }
@@ -49,7 +50,7 @@ function usualEndpoint(written: unknown): EndpointData | undefined {
   const { kind = "", name = "" } = targetRef;
   if (!maySay(ready) || !maySay(serving) || !maySay(terminating)) return undefined;
   if (!mayName(nodeName) || !mayName(zone) || typeof kind !== "string" || typeof name !== "string") return undefined;
-  // Endpoints without that field are ready. Assignments: spreads take three times as long.
+  // Endpoints without this field are ready. Assignments, because spreads take three times as long.
   const read: { -readonly [K in keyof EndpointData]: EndpointData[K] } = { addresses, ready: ready ?? true };
   if (serving !== undefined) read.serving = serving;
   if (terminating !== undefined) read.terminating = terminating;

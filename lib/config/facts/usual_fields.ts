@@ -1,48 +1,48 @@
 /**
- * Checks of fields of facts that are read without a schema: `null`, and a value of another type, is left to the schema.
+ * Checks of fields for readers without a schema. The readers leave `null`, and values of other types, to the schema.
  *
  * @module
  */
 
-/** Fields of which each may be left out. */
+/** Optional fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object that was left out: none. */
+/** The fields of a missing object: none. */
 export const NO_FIELDS: Fields = Object.freeze({});
 
-/** Whether it is an object. */
+/** Whether a value is an object. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether it is a list of strings. */
+/** Whether a value is a list of strings. */
 export function areTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-/** Whether it is a boolean, or left out. */
+/** Whether a value is a boolean or missing. */
 export function maySay(value: unknown): value is boolean | undefined {
   return value === undefined || typeof value === "boolean";
 }
 
-/** Whether it is a string, or left out. */
+/** Whether a value is a string or missing. */
 export function mayName(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
-/** Whether it is an integer, or left out. */
+/** Whether a value is an integer or missing. */
 export function mayCount(value: unknown): value is number | undefined {
   return value === undefined || Number.isSafeInteger(value);
 }
 
-/** Whether it is an object of strings. */
+/** Whether a value is an object of strings. */
 export function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
   if (!isFields(value)) return false;
   for (const key in value) if (typeof value[key] !== "string") return false;
   return true;
 }
 
-/** Reads each element of a list; undefined where one cannot be read. */
+/** Reads each element of a list; undefined if an element cannot be read. */
 export function eachUsual<T>(list: readonly unknown[], read: (one: unknown) => T | undefined): T[] | undefined {
   const found: T[] = [];
   for (const one of list) {

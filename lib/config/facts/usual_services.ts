@@ -1,6 +1,6 @@
 /**
- * Services, read without a schema where they are written as orchestrators write them: the schema takes ten times as
- * long, and a server starts with thousands.
+ * Services in the usual spelling of orchestrators, read without a schema. A server starts with thousands of services,
+ * and zod takes 60 times as long, the kinds' schema language ten times (record 40).
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { FAMILY_POLICIES, type FamilyPolicy, IP_FAMILIES, wantedFamilies } from 
 import type { IpFamily, ServiceData, ServicePortData } from "./service_data.ts";
 import { areTexts, eachUsual, isFields, isTextMap, mayCount, mayName, maySay, NO_FIELDS } from "./usual_fields.ts";
 
-/** The service; undefined where it is written otherwise than usual, so that the schema reads it, or says what is wrong. */
+/** The service; undefined: the schema must read the service, or report the mistakes. */
 export function usualService(written: unknown): ServiceData | undefined {
   if (!isFields(written) || !isFields(written["spec"])) return undefined;
   const { spec, status = NO_FIELDS } = written as { readonly spec: typeof NO_FIELDS; readonly status?: unknown };

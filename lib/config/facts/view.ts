@@ -1,15 +1,15 @@
 /**
- * Facts as analysis reads them: plain data, found by the names that configuration uses for them.
+ * Facts for the analysis: plain data, found by the names in configuration.
  *
  *     FactStore ──(changes)──> FactIndex: FactView
  *                                 └─ apply() returns the keys with other answers now
  *
- * Each method of the view is one query about one key; {@linkcode FACT_QUERIES} has them for a recorder
- * (lib/incremental), {@linkcode FactKeyKind} are the kinds of keys that they depend on and that
- * `FactIndex.apply` invalidates. Answers are the same object (`===`) until one of their keys is invalidated.
+ * Each method of the view is one query about one key. {@linkcode FACT_QUERIES} holds the queries for a recorder
+ * (lib/incremental). {@linkcode FactKeyKind} are the kinds of their keys, which `FactIndex.apply` invalidates. An
+ * answer is the same object (`===`) until one of its keys is invalidated.
  *
- * Facts show the content of a folder or an orchestrator. A thing that is missing there does not exist only where
- * facts are complete: a folder may hold a part of a cluster's manifests, see `FactView.empty`.
+ * Facts show the content of a folder or an orchestrator. A missing object proves something only if the facts are
+ * complete: a folder may hold a part of a cluster's manifests, see `FactView.empty`.
  *
  * @module
  */
@@ -17,17 +17,17 @@ import type { SourceQuery } from "../../incremental/read_record.ts";
 import type { Origin } from "../../finding/origin.ts";
 import type { EndpointSubsetData, Fact, WorkloadKind } from "./types.ts";
 
-/** A service with the name that configuration knows it by. */
+/** A service with its host in configuration. */
 export interface ServiceFact {
   /** `NAME.NAMESPACE.svc.DOMAIN`, in lower case. */
   readonly host: string;
   /** `fact.spec` has ports, selector, type, addresses; `fact.meta` namespace, name, labels, annotations. */
   readonly fact: Fact<"Service">;
-  /** It has no virtual address: its name resolves to the addresses of its endpoints. */
+  /** The service has no virtual address: its name resolves to the addresses of its endpoints. */
   readonly headless: boolean;
 }
 
-/** A workload: `fact.kind` and `fact.meta` name it, `fact.spec` describes its pods. */
+/** A workload: `fact.kind` and `fact.meta` identify the workload, `fact.spec` describes its pods. */
 export type WorkloadFact = Fact<WorkloadKind>;
 
 /** A secret or config map without its contents. */
@@ -36,7 +36,7 @@ export interface KeptData {
   readonly name: string;
   /** Of a secret: `Opaque`, `kubernetes.io/tls`, ...; of a config map empty. */
   readonly type: string;
-  /** Names of its keys, sorted, with the length of each value in bytes (of a config map's text: characters). */
+  /** Names of the keys, sorted, with the length of each value in bytes (of a config map's text: characters). */
   readonly keys: ReadonlyMap<string, number>;
   readonly origin: Origin;
 }
@@ -51,10 +51,10 @@ export type FactKeyKind =
   | "fact-secret"
   | "fact-configmap"
   | "fact-account"
-  /** Names: those of {@linkcode Whole}. */
+  /** Names: see {@linkcode Whole}. */
   | "fact-lists";
 
-/** Lists over all namespaces that there are keys for. */
+/** Lists over all namespaces with keys of their own. */
 export type Whole = "hosts" | "namespaces" | "workloads" | "secrets";
 
 export interface FactView {
@@ -75,13 +75,13 @@ export interface FactView {
   endpoints(host: string): readonly EndpointSubsetData[];
   /** The object of a namespace, with its labels. Key: `fact-namespace` NAMESPACE. */
   namespace(name: string): Fact<"Namespace"> | undefined;
-  /** Namespaces that have an object or hold a fact, sorted. Key: `fact-lists` `namespaces`. */
+  /** Namespaces with an object of their own or with facts, sorted. Key: `fact-lists` `namespaces`. */
   namespaces(): readonly string[];
   /** The workloads of a namespace, by key. Key: `fact-workloads` NAMESPACE. */
   workloads(namespace: string): readonly WorkloadFact[];
   /**
-   * Those of them whose pods have all these labels; no labels select all. Costs a look at the workloads that have the
-   * rarest of them. A new list at each call. Key: `fact-workloads` NAMESPACE.
+   * The workloads of a namespace whose pods have all these labels; without labels: all workloads. Costs a look at the
+   * workloads with the rarest label. A new list at each call. Key: `fact-workloads` NAMESPACE.
    */
   workloadsWith(namespace: string, labels: Readonly<Record<string, string>>): readonly WorkloadFact[];
   /** A secret. Key: `fact-secret` NAMESPACE/NAME. */
@@ -92,7 +92,7 @@ export interface FactView {
   serviceAccount(namespace: string, name: string): Fact<"ServiceAccount"> | undefined;
 }
 
-/** A source that has facts. */
+/** A source of facts. */
 interface HasFacts {
   readonly facts: FactView;
 }

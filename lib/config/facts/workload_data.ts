@@ -1,5 +1,5 @@
 /**
- * The facts about workloads: pods, and the kinds that make pods from a template. All have one shape, that of their
+ * The facts about workloads: pods, and the kinds that make pods from a template. All kinds have the shape of their
  * pods.
  *
  * @module
@@ -19,9 +19,9 @@ export const WORKLOAD_KINDS = [
 /** Name of a kind of workloads. */
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
-/** A port that a container declares. */
+/** A port declared by a container. */
 export interface ContainerPortData {
-  /** Empty where it has none. */
+  /** Empty: none. */
   readonly name: string;
   readonly port: number;
   /** `TCP` (the default), `UDP` or `SCTP`. */
@@ -31,52 +31,55 @@ export interface ContainerPortData {
 /** A container of a pod. */
 export interface ContainerData {
   readonly name: string;
-  /** Empty where the manifest leaves it out. */
+  /** Empty: not in the manifest. */
   readonly image: string;
-  /** Runs before the others, or beside them as a sidecar of the orchestrator's own sort. */
+  /** Runs before other containers, or beside them as an orchestrator's sidecar. */
   readonly init: boolean;
-  /** It is one of those that run beside the others: an init container that is restarted always. */
+  /** An init container that is always restarted, and so runs beside the others. */
   readonly sidecar?: true;
   readonly ports: readonly ContainerPortData[];
-  /** The user it runs as, where the container itself says so. */
+  /** The user of the container; absent: the container does not say. */
   readonly runAsUser?: number;
 }
 
 /** The pods of a workload. */
 export interface WorkloadData {
-  /** Labels of its pods, in our spelling: what services and policies select by. Of a Pod its own. */
+  /** Labels of the pods, in our spelling, for selectors of services and policies. Of a Pod: its own labels. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Annotations of its pods that are the mesh's: those with a domain `mesh.io`, in our spelling. */
+  /** The mesh's annotations of the pods: annotations of a domain `mesh.io`, in our spelling. */
   readonly annotations: Readonly<Record<string, string>>;
   /** `default` where none is named. */
   readonly serviceAccount: string;
   readonly hostNetwork: boolean;
   readonly containers: readonly ContainerData[];
-  /** The user that all containers run as, where the pod says so. */
+  /** The user of all containers; absent: the pod does not say. */
   readonly runAsUser?: number;
-  /** Pods that are wanted: 1 where nothing is written; absent for kinds that do not count them. */
+  /** Desired number of pods; 1 if not written; absent for kinds without a number. */
   readonly replicas?: number;
-  /** The object that made this one, as `Kind/name`, in its namespace: of a Pod its ReplicaSet, of that its Deployment. */
+  /**
+   * The object that made this object, as `Kind/name`, in the same namespace: of a Pod its ReplicaSet, of a ReplicaSet
+   * its Deployment.
+   */
   readonly owner?: string;
-  /** Addresses of a Pod that has some: it was read from an orchestrator, or written to a file by it. */
+  /** Addresses of a Pod from an orchestrator, or from a file that an orchestrator wrote; absent: none. */
   readonly addresses?: readonly string[];
-  /** First part of a Pod's own DNS name, where it is not the Pod's name. */
+  /** First part of a Pod's own DNS name, if different from the Pod's name. */
   readonly hostname?: string;
-  /** Name of the headless service under which a Pod has a DNS name. */
+  /** Name of the headless service of a Pod's DNS name. */
   readonly subdomain?: string;
-  /** Something else made the Pod, under a name that it made up. */
+  /** Another object made the Pod, under a generated name. */
   readonly generated?: true;
-  /** `Running`, `Pending`, ...: absent in a manifest that a person wrote. */
+  /** `Running`, `Pending`, ...: absent in a person's manifest. */
   readonly phase?: string;
-  /** More facts of a Pod that runs, or ran, somewhere; absent in a manifest that a person wrote. */
+  /** More facts of a Pod that runs, or ran, on a node; absent in a person's manifest. */
   readonly running?: RunningPodData;
 }
 
-/** A Pod that an orchestrator has given a node. */
+/** A Pod with a node. */
 export interface RunningPodData {
   readonly nodeName?: string;
-  /** Its condition `Ready`. */
+  /** The condition `Ready`. */
   readonly ready: boolean;
-  /** It has been asked to end. */
+  /** The Pod has been asked to end. */
   readonly deleting: boolean;
 }

@@ -5,9 +5,9 @@
  */
 import type { WorkloadFact } from "./view.ts";
 
-/** Immutable; the index of labels is made when it is first asked for. */
+/** Immutable. The index of labels is made on first use. */
 export class WorkloadIndex {
-  /** All of them, by key. */
+  /** All workloads, by key. */
   readonly all: readonly WorkloadFact[];
   #byLabel: ReadonlyMap<string, readonly WorkloadFact[]> | undefined;
 
@@ -16,7 +16,7 @@ export class WorkloadIndex {
     this.all = all.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Those whose pods have all these labels; all where none is named. */
+  /** Workloads whose pods have all these labels; without labels: all workloads. */
   withLabels(labels: Readonly<Record<string, string>>): readonly WorkloadFact[] {
     const wanted = Object.entries(labels);
     let rarest = this.all;

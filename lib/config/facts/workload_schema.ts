@@ -117,7 +117,7 @@ const counted = fields({ metadata: owner, spec: fields({ replicas: optional(inte
     replicas: replicas ?? 1,
   }));
 
-/** A kind whose pods are as many as something else is. */
+/** A kind whose number of pods depends on other objects. */
 const uncounted = fields({ metadata: owner, spec: fields({ template }) })
   .transform(({ metadata, spec: { template } }): WorkloadData => ({
     ...podsOf(template.metadata, template.spec),

@@ -1,5 +1,5 @@
 /**
- * Objects that are refused and have no version in force.
+ * Refused objects without a version in force.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface RefusingConfiguration {
   readonly store: Pick<ConfigStore, "get">;
 }
 
-/** Keys of the objects that are refused and have no version in force. */
+/** Keys of the refused objects without a version in force. */
 export function refusedKeys(configuration: RefusingConfiguration): Set<string> {
   const keys = new Set<string>();
   for (const found of configuration.findings()) {
@@ -29,7 +29,10 @@ export function refusedKeys(configuration: RefusingConfiguration): Set<string> {
   return keys;
 }
 
-/** Tells of single keys. The set is made once for all questions of one turn of the event loop: a client may ask many. */
+/**
+ * Answers for single keys. The set is made once for all questions of one turn of the event loop, because a client may
+ * ask many.
+ */
 export function refusedLookup(configuration: RefusingConfiguration): (key: string) => boolean {
   let keys: Set<string> | undefined;
   return (key) => {

@@ -43,7 +43,7 @@ export function map<T>(element: Field<T>, key: (text: string) => string = same):
   };
 }
 
-/** Labels: a map of strings whose keys are turned into our spelling. */
+/** Labels: a map of strings with keys turned into our spelling. */
 export function labels(): Field<Readonly<Record<string, string>>> {
   return LABELS;
 }
@@ -110,7 +110,7 @@ function decodeMap<T>(
   const out: Record<string, T> = {};
   for (const name of names) {
     context.enter(name);
-    // Assigning this key would change the object's prototype instead.
+    // An assignment to this key would change the object's prototype.
     if (name === "__proto__") context.fail(value[name], "another key");
     else {
       const owned = key(name);

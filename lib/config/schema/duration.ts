@@ -1,5 +1,5 @@
 /**
- * Durations as users write them: Go syntax (`5s`, `1h30m`, `0.25s`), which contains protobuf's JSON form.
+ * Durations in users' spelling: Go syntax (`5s`, `1h30m`, `0.25s`), which contains protobuf's JSON form.
  *
  * @module
  */

@@ -1,12 +1,12 @@
 /**
- * Typed values back into the form that users write: what decoding reads as the same value again.
+ * Typed values back in users' form: decoding gives the same value again.
  *
  * @module
  */
 import { formatDuration } from "../../kernel/time/duration.ts";
 import { type Field, isObject } from "./field.ts";
 
-/** A value of a field as JSON that decodes to it; durations are text, everything else is as it is. */
+/** A value of a field as JSON for decoding; durations become text, other scalars are unchanged. */
 export function encodeField({ shape }: Field<unknown>, value: unknown): unknown {
   switch (shape.type) {
     case "duration":
@@ -22,7 +22,7 @@ export function encodeField({ shape }: Field<unknown>, value: unknown): unknown 
   }
 }
 
-/** An object with each member encoded by its field; members that are not set are left out. */
+/** An object with each member encoded by its field, without unset members. */
 function encodeMembers(value: unknown, fieldOf: (name: string) => Field<unknown> | undefined): unknown {
   if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);

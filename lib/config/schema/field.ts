@@ -1,21 +1,22 @@
 /**
- * Decoding of users' JSON or YAML into typed specs, as protobuf's JSON mapping does it: both field spellings, null means unset, integers
- * as strings, enumerations by name or number, zero values count as unset; and unlike it, every mistake is reported, not the first.
+ * Decoding of users' JSON or YAML into typed specs, by the rules of protobuf's JSON mapping: both field spellings, null
+ * means unset, integers as strings, enumerations by name or number, zero values count as unset. Unlike protobuf,
+ * decoding reports every mistake, not only the first.
  *
  *     raw value ──> Field.decode(value, context) ──> typed value
  *                                  │
  *                                  └──> findings with path, value and expectation
  *
- * A schema is a value of type `Field<Spec>` made by `message({...})`. The compiler infers the spec's type from the schema:
- * a field that is neither `required` nor has a default gets a `?`. The comments of the schema's fields are the comments
- * of the type's fields, in editors and in the reference.
+ * A schema is a value of type `Field<Spec>` made by `message({...})`. The compiler infers the spec's type from the
+ * schema: a field that is neither `required` nor has a default gets a `?`. The comments of the schema's fields are the
+ * comments of the type's fields, in editors and in the reference.
  *
  * @module
  */
 import type { Findings } from "../../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
-/** The values that a field takes, for printing it in another schema language. */
+/** The accepted values of a field, for printing in another schema language. */
 export type FieldShape =
   | { readonly type: "string" | "boolean" | "number" | "duration" | "base64" | "struct" }
   | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
@@ -31,46 +32,46 @@ export interface MessageShape {
   readonly fields: Readonly<Record<string, Field<unknown> & Partial<PresentField<unknown>>>>;
   /** Groups of fields of which at most one may be written. */
   readonly oneOf: readonly (readonly string[])[];
-  /** Names that are accepted and dropped. */
+  /** Names accepted and dropped. */
   readonly ignored: readonly string[];
 }
 
 /** How one value is decoded. */
 export interface Field<T> {
-  /** The values that it takes. */
+  /** The accepted values. */
   readonly shape: FieldShape;
   /** The expectation, for findings: "a string". */
   readonly expected: string;
-  /** The typed value; undefined after it reported why not. */
+  /** The typed value; undefined: the reason is reported. */
   decode(value: unknown, context: DecodeContext): T | undefined;
   /** Stands in for a value that failed, so that the rest can still be checked. */
   zero(): T;
-  /** Whether the value is the zero value that counts as not written; absent: zero is kept. */
+  /** Whether the value is the zero value, which counts as not written; absent: zero is kept. */
   isZero?(value: T): boolean;
 }
 
-/** A field that always has a value. */
+/** A field with a value in every spec. */
 export interface PresentField<T> extends Field<T> {
   readonly present: true;
-  /** The value when not written; absent: not writing it is an error. */
+  /** The value when not written; absent: the field must be written. */
   readonly fallback?: () => T;
 }
 
-/** The state of decoding: its place in the object, and the receiver of its findings. */
+/** The state of decoding: the place in the object, and the receiver of findings. */
 export class DecodeContext {
   readonly #path: (string | number)[] = [];
   readonly #findings: Findings;
   readonly #root: string;
   /** Whether an unknown field refuses the object. */
   readonly unknownFields: "error" | "warning";
-  /** The pool in which equal values become one. */
+  /** The pool that makes equal values one. */
   readonly pool: ValuePool | undefined;
 
   /**
    * @param root First part of every path, for example `spec`; may be empty.
    * @param findings Gets the findings.
    * @param unknownFields How unknown fields are reported; default `error`.
-   * @param pool Where equal values become one; default: nowhere.
+   * @param pool Makes equal values one; default: none.
    */
   constructor(root: string, findings: Findings, unknownFields: "error" | "warning" = "error", pool?: ValuePool) {
     this.#root = root;
@@ -84,14 +85,14 @@ export class DecodeContext {
     this.#path.push(key);
   }
 
-  /** Leaves what `enter` entered. */
+  /** Leaves the entered field, key or index. */
   leave(): void {
     this.#path.pop();
   }
 
   /**
-   * Paths whose value did not decode; a rule's finding about them, or about anything below, is noise. Those that are
-   * not reported are left out.
+   * Paths of values that did not decode. A rule's finding about such a path, or about a path below, is noise.
+   * Unreported paths are left out.
    */
   readonly failed: string[] = [];
 
@@ -143,7 +144,7 @@ export function withDefault<T>(field: Field<T>, value: NoInfer<T>): PresentField
   return { ...bound(field), present: true, fallback: () => value };
 }
 
-/** The zero value is kept: it means something else than not written (protobuf wrappers, members of a oneof). */
+/** The zero value is kept: zero and not written are different (protobuf wrappers, members of a oneof). */
 export function keepZero<T>(field: Field<T>): Field<T> {
   const { shape, expected, decode, zero } = bound(field);
   return { shape, expected, decode, zero };

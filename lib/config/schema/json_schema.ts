@@ -1,10 +1,10 @@
 /**
  * The kinds' schemas as JSON Schema (draft 2020-12), for editors and for the definitions of an orchestrator.
  *
- * It says what decoding says: both spellings of names, null for what is not written, numbers in quotes, enumerations by name
- * or number, required fields whose zero value counts as not written, groups of which one may be written. Three rules it
- * cannot say: a number in quotes is in range, a duration is not beyond 292 years, and one field is not written in two
- * spellings. Rules across fields are not in it.
+ * JSON Schema says the same as decoding: both spellings of names, null for unset fields, numbers in quotes,
+ * enumerations by name or number, required fields whose zero value counts as not written, groups of which one field may
+ * be written. JSON Schema cannot say three rules: a number in quotes is in range, a duration is at most 292 years, and
+ * a field is written in one spelling only. Rules across fields are left out.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** The comment of a type's declaration, for people. */
 export interface TypeComment {
-  /** Name of the type; absent: it has none of its own. */
+  /** Name of the type; absent: no name of its own. */
   readonly name?: string;
   readonly description?: string;
   /** The descriptions of a field of an object, and of the field's type. */
@@ -30,15 +30,15 @@ export class JsonSchemaPrinter {
   /** By name of the type. */
   readonly #definitions = new Map<string, JsonSchema>();
 
-  /** The definitions that the printed schemas refer to by `#/$defs/NAME`, sorted by name. */
+  /** The definitions behind the references `#/$defs/NAME` of the printed schemas, sorted by name. */
   definitions(): Record<string, JsonSchema> {
     return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /**
-   * The schema of a field's values, null left aside.
+   * The schema of a field's values, without null.
    *
-   * @param path Names a message that has no name of its own.
+   * @param path Names a message without a name of its own.
    */
   print({ shape }: Field<unknown>, comment: TypeComment | undefined, path: string): JsonSchema {
     switch (shape.type) {
@@ -55,7 +55,7 @@ export class JsonSchemaPrinter {
 
   #define(shape: MessageShape, comment: TypeComment | undefined, name: string): string {
     if (this.#definitions.has(name)) return name;
-    // Also ends the walk where a message holds itself.
+    // Also ends the walk if a message contains itself.
     this.#definitions.set(name, {});
     const properties: Record<string, JsonSchema> = {};
     const aliases: Record<string, JsonSchema> = {};
@@ -78,7 +78,7 @@ export class JsonSchemaPrinter {
   }
 }
 
-/** A type without a description of its own is described where it is used. */
+/** A type without a description gets the description of its use. */
 function describedBy(type: TypeComment, description: string | undefined): TypeComment {
   return type.description !== undefined || description === undefined ? type : { ...type, description };
 }
@@ -122,7 +122,7 @@ function scalar(shape: FieldShape): JsonSchema {
 
 export const DURATION_TEXT = "^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
-/** A value, or null for one that is not written, which a field that must be written may not be. */
+/** A value, or null for unset. A required field may not be null. */
 function valuesOrUnset(values: JsonSchema, field: Field<unknown> & Partial<PresentField<unknown>>): JsonSchema {
   if (!isRequired(field)) return { anyOf: [values, { type: "null" }] };
   const zero = zeroOf(field);
@@ -133,7 +133,7 @@ function isRequired(field: Field<unknown> & Partial<PresentField<unknown>>): boo
   return field.present === true && field.fallback === undefined;
 }
 
-/** The values that count as not written; undefined: none does. */
+/** The values that count as not written; undefined: none. */
 function zeroOf(field: Field<unknown>): JsonSchema | undefined {
   if (field.isZero === undefined) return undefined;
   switch (field.shape.type) {
@@ -154,7 +154,7 @@ function zeroOf(field: Field<unknown>): JsonSchema | undefined {
   }
 }
 
-/** Fields that must be written, in one of their spellings. */
+/** Required fields, in either spelling. */
 function requirements({ fields }: MessageShape): JsonSchema[] {
   return Object.entries(fields).filter(([, field]) => isRequired(field)).map(([key]) => {
     const spellings = [key, ...aliasesOf(key)].map((spelling) => ({ required: [spelling] }));
@@ -162,7 +162,7 @@ function requirements({ fields }: MessageShape): JsonSchema[] {
   });
 }
 
-/** Of two fields of a group one at most is written. */
+/** At most one of two fields of a group is written. */
 function exclusions(group: readonly string[], { fields }: MessageShape): JsonSchema[] {
   return group.flatMap((one, index) =>
     group.slice(index + 1).map((other) => ({
@@ -182,7 +182,7 @@ function writtenIn(key: string, field: Field<unknown> | undefined): JsonSchema {
   };
 }
 
-/** Other names under which a field is read: in Istio's spelling where that differs, and each with underscores. */
+/** Other names of a field: Istio's name if different, and each name with underscores. */
 function aliasesOf(key: string): string[] {
   const names = [key, ...Object.entries(FIELD_SPELLINGS).filter(([, own]) => own === key).map(([alias]) => alias)];
   const snakes = names.flatMap((name) => [snakeCase(name), snakeCase(name.replace(/([a-z])(?=\d)/g, "$1_"))]);

@@ -11,7 +11,7 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 /** The fields of a message by name. */
 export type MessageFields = Readonly<Record<string, Field<unknown>>>;
 
-/** The type of the values that a field decodes to. */
+/** The type of a field's decoded values. */
 export type Of<F> = F extends Field<infer T> ? T : never;
 
 type PresentNames<F> = { [K in keyof F]: F[K] extends PresentField<unknown> ? K : never }[keyof F];
@@ -20,14 +20,14 @@ type PresentNames<F> = { [K in keyof F]: F[K] extends PresentField<unknown> ? K 
 type Present<F, P extends keyof F> = { readonly [K in P]: Of<F[K]> };
 type Absent<F, P extends keyof F> = { readonly [K in P]?: Of<F[K]> };
 
-/** The type that a set of fields decodes to: a field that is neither required nor has a default may be absent. */
+/** The type of a decoded message: a field that is neither required nor has a default may be absent. */
 export type ValuesOf<F> = Present<F, PresentNames<F>> & Absent<F, Exclude<keyof F, PresentNames<F>>>;
 
 /** Further rules of a message. */
 export interface MessageRules<F> {
   /** Groups of fields of which at most one may be written. */
   readonly oneOf?: readonly (readonly (keyof F & string)[])[];
-  /** Names that are accepted and dropped (fields of an older API), with no report. */
+  /** Names accepted and dropped without a finding (fields of an older API). */
   readonly ignored?: readonly string[];
 }
 
@@ -36,7 +36,10 @@ interface MemberEntry {
   readonly field: Field<unknown> & Partial<PresentField<unknown>>;
 }
 
-/** An object with exactly these fields. Fields come out in the order of this declaration, so equal specs give equal text. */
+/**
+ * An object with exactly these fields. Fields come out in the order of this declaration, so equal specs give equal
+ * text.
+ */
 export function message<F extends MessageFields>(fields: F, rules: MessageRules<F> = {}): Field<ValuesOf<F>> {
   const entries = Object.entries(fields).map(([name, field]) => ({ name, field }) as MemberEntry);
   const names = new Set(entries.map((entry) => entry.name));
@@ -95,7 +98,7 @@ function reportMissing(name: string, expected: string, context: DecodeContext): 
   context.leave();
 }
 
-/** The same object when all keys are known as they are; else a copy with known spellings replaced and unknown keys reported. */
+/** The same object if all keys are known; else a copy with known spellings replaced and unknown keys reported. */
 function canonicalKeys(
   value: Readonly<Record<string, unknown>>,
   names: ReadonlySet<string>,
@@ -124,7 +127,7 @@ function canonicalName(key: string, names: ReadonlySet<string>): string | undefi
   return respelled !== undefined && names.has(respelled) ? respelled : undefined;
 }
 
-/** `retry_on` gives `retryOn`; undefined when the key is no snake_case name. */
+/** `retry_on` gives `retryOn`; undefined: the key is not a snake_case name. */
 function camelCase(key: string): string | undefined {
   if (!/^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)+$/.test(key)) return undefined;
   return key.replace(/_([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());

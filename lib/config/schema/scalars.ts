@@ -1,5 +1,5 @@
 /**
- * Fields with one value.
+ * Fields with a single value.
  *
  * @module
  */
@@ -42,7 +42,9 @@ const BOOL: Field<boolean> = {
   },
 };
 
-/** The boolean to write instead of a text: YAML 1.1 had other spellings of booleans, which 1.2 reads as text. */
+/**
+ * The boolean to write instead of a text: YAML 1.1 had other spellings of booleans, and YAML 1.2 reads these as text.
+ */
 function meantByText(text: string): string {
   const old = /^(?:(y|yes|on)|n|no|off)$/i.exec(text);
   if (old === null) return "true or false, without quotes";
@@ -149,7 +151,7 @@ export function bytes(): Field<string> {
   };
 }
 
-/** One of the names, in protobuf's order from 0 (numbers are accepted too). Always kept, also the first. */
+/** One of the names, in protobuf's order from 0 (numbers are accepted too). Always kept, including the first name. */
 export function enumOf<const T extends string>(...names: readonly T[]): Field<T> {
   const known = new Set<string>(names);
   const expected = `one of ${names.join(", ")}`;

@@ -1,9 +1,9 @@
 /**
- * The kinds' schemas as structural schemas: the part of OpenAPI 3.0 that definitions of an orchestrator's API take.
+ * The kinds' schemas as structural schemas: the part of OpenAPI 3.0 that definitions of an orchestrator's API accept.
  *
- * They take less than decoding does: names in one spelling, without underscores, beside Istio's names of fields that
- * differ from ours; enumerations as names; numbers as numbers, not as texts; null for all but names of enumerations.
- * The server drops unknown fields, or refuses them where the client asks for that, as kubectl does.
+ * Structural schemas accept less than decoding: names in one spelling, without underscores, beside Istio's names of
+ * fields with other names here; enumerations as names; numbers as numbers, not as texts; null for everything but names
+ * of enumerations. The server drops unknown fields, or refuses them if the client asks for that, as kubectl does.
  *
  * @module
  */
@@ -16,22 +16,22 @@ import { BASE64 } from "./scalars.ts";
 export interface StructuralRules {
   /** Rules of messages. */
   readonly parts: Readonly<Record<string, readonly CelRule[]>>;
-  /** The longest lists of messages: the server refuses rules that could be asked too often. */
+  /** The longest lists of messages: the server refuses rules with too many possible evaluations. */
   readonly maxItems: Readonly<Record<string, number>>;
 }
 
 /** A rule across fields, in the Common Expression Language. */
 export interface CelRule {
-  /** Over `self`; it holds for values that are taken. */
+  /** Over `self`; true for accepted values. */
   readonly rule: string;
-  /** The expectation, as the server words it where the rule does not hold. */
+  /** The expectation, for the server's error. */
   readonly message: string;
 }
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 const ANY: JsonSchema = { "x-kubernetes-preserve-unknown-fields": true };
 
-/** The field of a schema with its rules across fields. */
+/** The keyword for rules across fields. */
 const RULES = "x-kubernetes-validations";
 
 type MessageField = Field<unknown> & Partial<PresentField<unknown>>;
@@ -39,7 +39,7 @@ type MessageField = Field<unknown> & Partial<PresentField<unknown>>;
 /**
  * The schema of a field's values.
  *
- * @param comment Its description, for people.
+ * @param comment Description for people.
  * @param whole Rules of the field's own values.
  */
 export function structuralSchema(
@@ -55,7 +55,7 @@ export function structuralSchema(
 
 class StructuralPrinter {
   readonly #rules: StructuralRules;
-  /** The messages around the one that is printed: a message that holds itself is not printed again. */
+  /** The messages around the printed message: a message inside itself is not printed again. */
   readonly #around: MessageShape[] = [];
 
   constructor(rules: StructuralRules) {
@@ -104,7 +104,7 @@ class StructuralPrinter {
   }
 }
 
-/** A field that may be written as null, which counts as not written; the server compares no null with names. */
+/** An optional field may be null, which counts as not written. The server does not accept null among names. */
 function nullable(schema: JsonSchema): JsonSchema {
   return schema["enum"] === undefined ? { ...schema, nullable: true } : schema;
 }
@@ -131,7 +131,7 @@ function structuralScalar(shape: FieldShape): JsonSchema {
   }
 }
 
-/** Values that count as not written are not values of a field that must be written. */
+/** Zero values count as not written, so a required field may not have them. */
 function mandatory({ shape, isZero }: MessageField): JsonSchema {
   if (isZero === undefined) return {};
   switch (shape.type) {
@@ -163,7 +163,7 @@ function requirementsOf({ fields }: MessageShape): JsonSchema {
   };
 }
 
-/** Of the fields of a group, and of the names of a field, one at most is written. */
+/** At most one field of a group, and one name of a field, is written. */
 function groupRules({ fields, oneOf }: MessageShape): CelRule[] {
   const names = Object.keys(fields).map((key) => [key, ...namesElsewhere(key)]).filter(({ length }) => length > 1);
   return [...oneOf, ...names].map((group) => {
@@ -195,7 +195,7 @@ function writtenIn(key: string, field: Field<unknown> | undefined): string {
   }
 }
 
-/** Words of the language, which names of fields avoid. */
+/** Reserved words of the language, not allowed as names of fields. */
 const CEL_WORDS = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while"
     .split(" "),
@@ -206,7 +206,7 @@ export function celName(key: string): string {
   return CEL_WORDS.has(key) ? `__${key}__` : key;
 }
 
-/** Istio's names of a field that has another one here. */
+/** Istio's names of a field, if different. */
 function namesElsewhere(key: string): string[] {
   return Object.entries(FIELD_SPELLINGS).filter(([, own]) => own === key).map(([name]) => name);
 }

@@ -1,6 +1,6 @@
 /**
- * The name of a cluster that nobody has named: this project's programs say `Orch`, those of the field `Kubernetes`. Each of
- * the two is the other, so that agents and files of the field fit a server without a flag.
+ * The default name of a cluster: `Orch` in this project's programs, `Kubernetes` in Istio's. Both names are equal here,
+ * so that Istio's agents and files fit a server without a flag.
  *
  * @module
  */
@@ -8,12 +8,12 @@
 const OURS = "Orch";
 const THEIRS = "Kubernetes";
 
-/** One spelling for both default names, for comparisons; any other name is itself. */
+/** One spelling for both default names, for comparisons; other names are unchanged. */
 export function ownClusterName(name: string): string {
   return name === THEIRS ? OURS : name;
 }
 
-/** Whether two names mean one cluster. */
+/** Whether two names mean the same cluster. */
 export function isSameCluster(a: string, b: string): boolean {
   return a === b || ownClusterName(a) === ownClusterName(b);
 }

@@ -1,8 +1,8 @@
 /**
- * Objects that are none of ours and look as if they were meant to be: a group or a kind with a slip in it.
+ * Foreign objects that were probably meant as objects of the mesh: a group or a kind with a slip in its spelling.
  *
- * Others have groups and kinds of similar names (`networking.k8s.io`, a `Gateway` of the Gateway API), and those are
- * none of our business: a near group alone is no slip, and neither is a known kind alone.
+ * Others have groups and kinds of similar names (`networking.k8s.io`, a `Gateway` of the Gateway API), and their
+ * objects are none of our business: neither a near group alone nor a known kind alone is a slip.
  *
  * @module
  */
@@ -14,19 +14,19 @@ export interface KindSlip {
   readonly expected: string;
 }
 
-/** Kinds by group, as they are spelled; versions, the newest first. */
+/** Kinds by group, as spelled; versions, the newest first. */
 export interface KnownKinds {
   readonly byGroup: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly versions: readonly string[];
 }
 
-/** Domains of our groups, as they are spelled. */
+/** Domains of our groups, as spelled. */
 const DOMAINS = ["mesh.io", "istio.io"];
 
-/** Groups that an orchestrator has by itself: no kind of ours is ever in one of them. */
+/** Groups built into an orchestrator. No kind of ours is ever in such a group. */
 const BUILT_IN = new Set(["", "core", "apps", "batch", "extensions", "discovery.k8s.io"]);
 
-/** Whether a group is one that an orchestrator has by itself. */
+/** Whether a group is built into an orchestrator. */
 export function isBuiltInGroup(group: string): boolean {
   return BUILT_IN.has(group);
 }
@@ -37,7 +37,7 @@ export function splitApiVersion(apiVersion: string): [group: string, version: st
   return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-/** The slip in an object of a group that is not ours; undefined: it is other people's. */
+/** The slip in an object of a foreign group; undefined: not meant for us. */
 export function slipInGroup(apiVersion: string, kind: string, known: KnownKinds): KindSlip | undefined {
   const [group, version] = splitApiVersion(apiVersion);
   const home = groupOf(kind, known);
@@ -53,7 +53,7 @@ export function slipInGroup(apiVersion: string, kind: string, known: KnownKinds)
   return { field: "apiVersion", expected: `an API of the mesh; did you mean ${meant}?` };
 }
 
-/** The slip in the kind of an object whose group is ours. */
+/** The slip in the kind of an object of our groups. */
 export function slipInKind(group: string, domain: string, kind: string, known: KnownKinds): KindSlip {
   const names = Object.keys(known.byGroup[group] ?? {});
   const home = groupOf(kind, known);
@@ -67,16 +67,16 @@ export function slipInKind(group: string, domain: string, kind: string, known: K
   return { field: "kind", expected };
 }
 
-/** The slip in the version of an object whose group and kind are ours. */
+/** The slip in the version of an object of our groups and kinds. */
 export function slipInVersion(group: string, domain: string, { versions }: KnownKinds): KindSlip {
   const expected = `a known version (${versions.join(", ")}); did you mean ${group}.${domain}/v1?`;
   return { field: "apiVersion", expected };
 }
 
 /**
- * The slip in an object that lacks one of both; undefined: it is no object of ours.
+ * The slip in an object without `apiVersion` or `kind`; undefined: not an object of ours.
  *
- * @param isWhole It has metadata and a spec.
+ * @param isWhole The object has metadata and a spec.
  */
 export function slipInHead(
   apiVersion: unknown,
@@ -99,7 +99,7 @@ export function slipInHead(
   return isWhole ? { field: "apiVersion", expected: "an object with apiVersion and kind as text" } : undefined;
 }
 
-/** The group, without its domain, that has a kind. */
+/** The group of a kind, without its domain. */
 function groupOf(kind: string, { byGroup }: KnownKinds): string | undefined {
   return Object.keys(byGroup).find((group) => Object.hasOwn(byGroup[group]!, kind));
 }

@@ -1,5 +1,5 @@
 /**
- * Our spelling turned into Istio's: for authors who wrote an object so, and are shown it as it was read.
+ * Our spelling turned into Istio's, for authors of objects in Istio's spelling, who get to see their own spelling.
  *
  * @module
  */
@@ -22,7 +22,10 @@ export function peersKey(key: string): string {
   return PEERS_PLAIN_KEYS.get(key) ?? key.replace(OWN_KEY, "$1istio.io/");
 }
 
-/** The origin with the labels and annotations that metadata of its object, or of pods that it makes, has in Istio's spelling. */
+/**
+ * The origin with the labels and annotations in Istio's spelling from the metadata of its object, or of the object's
+ * pods.
+ */
 export function withPeersKeys<O extends Origin>(origin: O, ...metadata: readonly unknown[]): O {
   if (origin.from === "derived") return origin;
   let peersKeys: string[] | undefined;
@@ -45,7 +48,7 @@ function member(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-/** A label or annotation as the author of its object spelled it. */
+/** A label or annotation in the spelling of its object's author. */
 export function spelledKey(origin: Origin, key: string): string {
   return origin.from !== "derived" && origin.peersKeys?.includes(key) === true ? peersKey(key) : key;
 }

@@ -1,6 +1,6 @@
 /**
- * The one border where Istio's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration
- * names. Nothing behind this module knows the other spelling.
+ * The border where Istio's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration names.
+ * Nothing behind this module knows Istio's spelling.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { type KindSlip, type KnownKinds, slipInGroup, slipInHead, slipInKind, sl
 /** The meaning of an apiVersion and kind. */
 export type KindLookup =
   | { readonly known: true; readonly kind: Kind }
-  /** Not one of our groups: other people's object, none of our business. */
+  /** A foreign group: not our business. */
   | { readonly known: false; readonly foreign: true }
-  /** One of our groups, but no such kind or version; or nearly one of our groups and kinds. */
+  /** One of our groups without such a kind or version; or nearly one of our groups and kinds. */
   | { readonly known: false; readonly foreign: false } & KindSlip;
 
 const GROUP = /^(networking|security|telemetry|extensions)\.((?:mesh|istio)\.io)\/(.*)$/;
@@ -53,13 +53,13 @@ export function groupOfKind(kind: Kind): string {
   throw new Error(`kind ${kind} has no group`);
 }
 
-/** The names under which a kind is written: ours first. */
+/** The names of a kind in objects, our name first. */
 export function spellingsOfKind(kind: Kind): string[] {
   const kinds = Object.entries(KINDS_BY_GROUP[groupOfKind(kind)] ?? {});
   return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
 }
 
-/** Short names of kinds that users of Istio type. An orchestrator's API knows them too. */
+/** Short names of kinds from Istio. An orchestrator's API knows these names too. */
 export const SHORT_NAMES: Readonly<Partial<Record<Kind, string>>> = {
   VirtualService: "vs",
   DestinationRule: "dr",
@@ -72,7 +72,7 @@ export const SHORT_NAMES: Readonly<Partial<Record<Kind, string>>> = {
   PeerAuthentication: "pa",
 };
 
-/** English plural of a kind as it is written, which paths of an API have: `serviceentries`, `envoyfilters`. */
+/** English plural of a written kind, for paths of an API: `serviceentries`, `envoyfilters`. */
 export function pluralOfKind(written: string): string {
   const name = written.toLowerCase();
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
@@ -81,7 +81,7 @@ export function pluralOfKind(written: string): string {
 
 const KNOWN: KnownKinds = { byGroup: KINDS_BY_GROUP, versions: API_VERSIONS };
 
-/** Finds the kind that an object's `apiVersion` and `kind` name, in either spelling. */
+/** Finds the kind of an object's `apiVersion` and `kind`, in either spelling. */
 export function lookupKind(apiVersion: string, kind: string): KindLookup {
   const match = GROUP.exec(apiVersion);
   if (match === null) return unknown(slipInGroup(apiVersion, kind, KNOWN));
@@ -94,9 +94,9 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
 }
 
 /**
- * The kind that was likely meant by an object that has no `apiVersion` or no `kind`.
+ * The probable kind of an object without `apiVersion` or without `kind`.
  *
- * @param isWhole Whether it has metadata and a spec.
+ * @param isWhole Whether the object has metadata and a spec.
  */
 export function lookupHeadless(apiVersion: unknown, kind: unknown, isWhole: boolean): KindLookup & { known: false } {
   return unknown(slipInHead(apiVersion, kind, isWhole, KNOWN));
@@ -140,7 +140,7 @@ export function ownMetadataKey(key: string): string {
   return key.replace(/^ISTIO_(META|METAJSON)_/, "MESH_$1_");
 }
 
-/** Istio's names of fields whose names differ from ours. A null prototype: looked up with users' keys. */
+/** Istio's names of fields that have other names here. A null prototype, because users' keys are looked up. */
 export const FIELD_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   enableIstioTags: "enableMeshTags",
   istiodSide: "meshdSide",
@@ -158,7 +158,7 @@ export const FIELD_SPELLINGS: Readonly<Record<string, string>> = Object.assign(O
   envoyOtelAls: "proxyOtelAls",
 });
 
-/** Istio's names of enumeration values whose names differ from ours. */
+/** Istio's names of enumeration values that have other names here. */
 export const VALUE_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   ISTIO_MUTUAL: "MESH_MUTUAL",
 });

@@ -1,6 +1,6 @@
 /**
- * Kinds as people type them in commands and addresses of pages: in any case, as singular, plural or short name, and in
- * either spelling.
+ * Kinds in people's commands and addresses of pages: in any case, as singular, plural or short name, and in either
+ * spelling.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { FACT_KINDS, type FactKind } from "../facts/types.ts";
 import { type Kind, KINDS } from "../kinds/kinds.ts";
 import { pluralOfKind, SHORT_NAMES, spellingsOfKind } from "../spelling/spelling.ts";
 
-/** Further short names, which no API defines: our commands and pages alone know them. */
+/** Further short names, for our commands and pages alone; no API defines them. */
 const OWN_SHORT_NAMES: Readonly<Record<string, Kind>> = {
   ...{ sc: "Sidecar", pc: "ProxyConfig", pf: "ProxyFilter", ef: "ProxyFilter", tm: "Telemetry", wp: "WasmPlugin" },
 };
@@ -34,17 +34,17 @@ function wordsOf(written: string): string[] {
   return [written.toLowerCase(), pluralOfKind(written)];
 }
 
-/** The kind of configuration that a word means; undefined: none. */
+/** The kind of configuration for a word; undefined: none. */
 export function typedKind(word: string): Kind | undefined {
   return KINDS_BY_WORD.get(word.toLowerCase());
 }
 
-/** The kind of fact that a word means; undefined: none. */
+/** The kind of fact for a word; undefined: none. */
 export function typedFactKind(word: string): FactKind | undefined {
   return FACT_KINDS_BY_WORD.get(word.toLowerCase());
 }
 
-/** A key (`kind/namespace/name`), or the beginning of one, with the kind as it is in keys; other text stays. */
+/** A key (`kind/namespace/name`), or a key's beginning, with the kind spelled as in keys; other text is unchanged. */
 export function typedKey(text: string): string {
   const slash = text.indexOf("/");
   if (slash < 0) return text;

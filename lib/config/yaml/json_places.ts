@@ -1,13 +1,13 @@
 /**
- * Where the fields of a JSON text stand. The parts of a value are looked for when they are asked for: of a list of
- * thousands of objects only those that have findings.
+ * The places of fields in a JSON text. The parts of a value are searched on demand: in a list of thousands of objects
+ * only for objects with findings.
  *
  * @module
  */
 import { afterBlanks, afterString } from "./json_text.ts";
 import type { YamlPlace } from "./yaml_place.ts";
 
-/** The places of a text that parses as JSON. */
+/** The places of a valid JSON text. */
 export function jsonPlaces(text: string): YamlPlace {
   const breaks: number[] = [];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) breaks.push(at);
@@ -15,7 +15,7 @@ export function jsonPlaces(text: string): YamlPlace {
   return { line: 0, column: 1, inside: root.inside };
 }
 
-/** A text, and where its lines end. */
+/** A text, and the ends of its lines. */
 interface LinedText {
   readonly text: string;
   readonly breaks: readonly number[];
@@ -28,7 +28,7 @@ class JsonPlace implements YamlPlace {
   readonly #start: number;
   #inside: ReadonlyMap<string, YamlPlace> | undefined;
 
-  /** @param key Where the key of the value is; undefined: it has none. */
+  /** @param key Place of the value's key; undefined: no key. */
   constructor(lines: LinedText, start: number, key: number | undefined) {
     const own = positionIn(lines, start);
     const from = key === undefined ? own : positionIn(lines, key);

@@ -1,20 +1,20 @@
 /**
- * JSON in a YAML file: what tools write, in one line and often long. YAML contains JSON, but the full parser takes thirty
- * times as long as a parser of JSON, and the event loop waits for it.
+ * JSON in a YAML file: programs write such text, in one line and often long. YAML contains JSON, but the full parser
+ * takes thirty times as long as a parser of JSON, and blocks the event loop.
  *
- * So a text that is JSON is read as JSON, where YAML says the same of it: each key once, no character that YAML refuses,
- * no merge key.
+ * So JSON text is read as JSON if YAML gives the same meaning: no duplicate keys, no characters that YAML refuses, no
+ * merge keys.
  *
  * @module
  */
 
-/** The answer of {@link parseJsonText} to a text that is not JSON, or of which YAML might say something else. */
+/** The answer of {@link parseJsonText} to a text that is not JSON, or that may have another meaning in YAML. */
 export const NOT_JSON: unique symbol = Symbol("not JSON");
 
-/** Characters that both languages take as they are; tabs are left to YAML, which has rules about them. */
+/** Characters with the same meaning in both languages. Tabs are left to YAML, which has rules about tabs. */
 const TAKEN = /^[\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
-/** Parses a text that begins as JSON does. @returns its value, or {@link NOT_JSON} */
+/** Parses a text that begins like JSON. @returns the value, or {@link NOT_JSON} */
 export function parseJsonText(text: string): unknown {
   if (!beginsAsJson(text) || text.includes('"<<"') || !TAKEN.test(text)) return NOT_JSON;
   let tree: unknown;
@@ -32,14 +32,14 @@ export function beginsAsJson(text: string): boolean {
   return text[at] === "[" || text[at] === "{" && text[at + 1] !== "{";
 }
 
-/** The place of the next character that is no blank. */
+/** The place of the next character that is not blank. */
 export function afterBlanks(text: string, from: number): number {
   let at = from;
   while (" \n\r\t".includes(text[at] ?? "x")) at++;
   return at;
 }
 
-/** The place behind a string. @param start That of its opening quotation mark */
+/** The place behind a string. @param start Place of the opening quotation mark */
 export function afterString(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -66,7 +66,7 @@ function keysOf(tree: unknown): number {
   return count;
 }
 
-/** How many keys a text has that is JSON: more than its tree where one is written twice. */
+/** The number of keys in a JSON text. With duplicate keys the tree has fewer. */
 function writtenKeys(text: string): number {
   let count = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {

@@ -1,6 +1,6 @@
 /**
- * Where the fields of a document stand. Asked only when something is wrong with one: the text is then parsed once more,
- * and the parser reports where each value begins. A document without problems pays nothing.
+ * The places of fields in a document. Needed only for findings: the text is then parsed once more, and the parser
+ * reports where each value begins. A document without findings costs nothing.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 
 export type { YamlPlace };
 
-/** A value that is being read. */
+/** A value under reading. */
 interface Frame {
   readonly line: number;
-  /** 1-based; 0: the value does not begin on this line. */
+  /** From 1; 0: the value begins on another line. */
   readonly column: number;
   readonly children: Frame[];
   result: unknown;
@@ -26,13 +26,13 @@ interface Frame {
 
 const NOTHING: ReadonlyMap<string, YamlPlace> = new Map();
 
-/** The places of a document's values; undefined when it is too long, or does not parse. Never throws. */
+/** The places of a document's values; undefined: too long, or not parsed. Never throws. */
 export function places(text: string): YamlPlace | undefined {
   if (text.length > MAX_DOCUMENT_LENGTH) return undefined;
   return parseJsonText(text) === NOT_JSON ? yamlPlaces(text) : jsonPlaces(text);
 }
 
-/** The same by the full parser; exported for the test that compares both. */
+/** The places by the full parser; exported for the test that compares both. */
 export function yamlPlaces(text: string): YamlPlace | undefined {
   const root: Frame = { line: 0, column: 1, children: [], result: undefined, inside: NOTHING };
   const stack = [root];
@@ -51,13 +51,13 @@ export function yamlPlaces(text: string): YamlPlace | undefined {
   try {
     load(text, { schema: SCHEMA, listener });
   } catch {
-    return undefined; // It was parsed before, and that error is reported; YAML may also refuse a JSON file.
+    return undefined; // The document was parsed before, and that error is reported. YAML may also refuse a JSON file.
   }
   const inside = root.children.at(-1)?.inside;
   return inside === undefined ? undefined : { line: 0, column: 1, inside };
 }
 
-/** The parser says that it looks for a value where the key's colon ends, before it skips blanks. */
+/** The parser reports the start of a value at the end of the key's colon, before it skips blanks. */
 function columnOf({ input, position, lineStart }: State): number {
   let at = position;
   while (input[at] === " " || input[at] === "\t") at++;
@@ -65,18 +65,18 @@ function columnOf({ input, position, lineStart }: State): number {
   return found === undefined || "\n\r#\0".includes(found) ? 0 : at - lineStart + 1;
 }
 
-/** The parser reports values in order, keys among them, and those that it looked for in vain. */
+/** The parser reports values in order, including keys, and places where it searched in vain. */
 function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
   if (typeof result !== "object" || result === null) return NOTHING;
   const [only] = children;
-  // It looked for a key, and found the value itself.
+  // The parser searched for a key, and found the value itself.
   if (only !== undefined && children.length === 1 && only.result === result) return only.inside;
   const inside = new Map<string, YamlPlace>();
   if (Array.isArray(result)) {
     let next = 0;
     result.forEach((item, index) => {
       const child = children[next];
-      // Of an item that is not written (`-` alone) it says nothing.
+      // The parser does not report an empty item (`-` alone).
       if (child === undefined || !Object.is(child.result, item)) return;
       inside.set(String(index), child);
       next += 1;
@@ -88,7 +88,7 @@ function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
     const key = children[at] as Frame;
     const name = String(key.result);
     const value = children[at + 1] as Frame;
-    // Not so for merge keys, whose fields are written elsewhere.
+    // Merge keys are different: their fields are written elsewhere.
     if (typeof key.result === "object" || !Object.hasOwn(fields, name) || !Object.is(fields[name], value.result)) {
       continue;
     }
@@ -102,7 +102,9 @@ function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
 /** Parts of a field's path: `spec.http[0].headers["x-y"]`. */
 const PARTS = /\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g;
 
-/** The place of a field, by its path as findings have it; of the nearest value around it when it is not written. */
+/**
+ * The place of a field by its path in findings; of a field that is not written: the place of the nearest value around.
+ */
 export function placeOf(root: YamlPlace, path: string): YamlPlace {
   let place = root;
   for (const [, index, quoted, plain] of path.matchAll(PARTS)) {
@@ -118,7 +120,7 @@ export function lineOf(root: YamlPlace, path: string): number {
   return placeOf(root, path).line;
 }
 
-/** More than any message has; in a map that has more, a field in the other spelling is not looked for. */
+/** More than any message has. In a larger map, a field in the other spelling is not searched. */
 const MOST_FIELDS = 500;
 
 /** Fields may be written in the other spelling: `connect_timeout`. */

@@ -16,14 +16,14 @@ export const MAX_DOCUMENT_LENGTH = 2 * 1024 * 1024;
 const MAX_DEPTH = 64;
 const MAX_NODES = 500_000;
 
-/** YAML 1.2 core, and the merge key of 1.1, which people use. */
+/** YAML 1.2 core, and the merge key of YAML 1.1, which people use. */
 export const SCHEMA = CORE_SCHEMA.extend({
   implicit: [
     new Type("tag:yaml.org,2002:merge", { kind: "scalar", resolve: (text) => text === "<<" || text === null }),
   ],
 });
 
-/** Why a text is no tree. */
+/** Why a text has no tree. */
 export interface SyntaxFinding {
   /** 0-based line inside the document. */
   readonly line: number;
@@ -37,7 +37,7 @@ export type ParsedTree = { readonly tree: unknown } | { readonly problem: Syntax
 /**
  * Parses one document of a YAML file (1.2 core schema, and merge keys). Never throws.
  *
- * @param pool Where its strings become one with equal ones; default: among its own.
+ * @param pool Makes equal strings one; default: a pool for the document alone.
  */
 export function parseYaml(text: string, pool = ValuePool.small()): ParsedTree {
   if (text.length > MAX_DOCUMENT_LENGTH) {
@@ -78,7 +78,7 @@ function fail(reason: string, line = 0): ParsedTree {
   return { problem: { line, reason } };
 }
 
-/** Bounds depth and size, which also finds cycles; and finds values that JSON cannot say. */
+/** Bounds depth and size, which also finds cycles; and finds values outside of JSON. */
 function checkTree(tree: unknown): ParsedTree | undefined {
   let nodes = 0;
   const walk = (value: unknown, depth: number): string | undefined => {

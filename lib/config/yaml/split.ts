@@ -1,18 +1,19 @@
 /**
- * Cuts the bytes of a YAML file into its documents, without parsing them.
+ * Cuts the bytes of a YAML file into its documents, without parsing.
  *
- * A line that begins with `---` or `...` (then white space or the line's end) is a marker by YAML's own rules, wherever it stands: block
- * scalars and quoted text cannot contain one. So the cut is exact, and a file costs one pass over its bytes.
+ * By YAML's own rules a line that begins with `---` or `...` (then white space or the line's end) is a marker at every
+ * place: block scalars and quoted text cannot contain such a line. So the cut is exact, and a file costs one pass over
+ * its bytes.
  *
  * @module
  */
 /** One document of a file: from the first line that is neither blank nor comment to the next marker, or the end. */
 export interface DocumentRange {
-  /** Byte where it begins. */
+  /** First byte. */
   readonly start: number;
-  /** Byte after it: where the next marker's line begins, or the end of the file. */
+  /** Byte after the last: the beginning of the next marker's line, or the end of the file. */
   readonly end: number;
-  /** 1-based line of the file where it begins. */
+  /** Line of the document's beginning in the file, from 1. */
   readonly line: number;
 }
 
@@ -21,7 +22,7 @@ const DASH = 45;
 const DOT = 46;
 const PERCENT = 37;
 
-/** Cuts a file into documents; empty ones (blank lines and comments only) are left out. */
+/** Cuts a file into documents, without empty documents (blank lines and comments only). */
 export function splitDocuments(bytes: Uint8Array): DocumentRange[] {
   const out: DocumentRange[] = [];
   const to = bytes.length;
@@ -55,10 +56,13 @@ export function splitDocuments(bytes: Uint8Array): DocumentRange[] {
   return out;
 }
 
-/** Keeps nothing from one text to the next, as each is decoded whole. */
+/** Keeps nothing from one text to the next, because each text is decoded whole. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a document. A string of its own: it does not keep the file's text alive. @throws TypeError when it is not UTF-8 */
+/**
+ * The text of a document, as a string of its own: the string does not keep the file's text alive. @throws TypeError
+ * when the bytes are not UTF-8
+ */
 export function documentText(bytes: Uint8Array, { start, end }: DocumentRange): string {
   return UTF8.decode(bytes.subarray(start, end));
 }
@@ -76,7 +80,7 @@ function isMarker(bytes: Uint8Array, at: number): boolean {
   return next === undefined || next === NEWLINE || next === 13 || next === 32 || next === 9;
 }
 
-/** Start of the first line with content, and how many lines come before it; the file's byte order mark counts as blank. */
+/** Start of the first line with content, and the number of lines before; the file's byte order mark counts as blank. */
 function firstContent(bytes: Uint8Array, start: number, end: number): { at: number; lines: number } | undefined {
   let lines = 0;
   let at = start === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : start;

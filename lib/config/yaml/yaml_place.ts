@@ -4,11 +4,11 @@
  * @module
  */
 
-/** A value of a document: its place and its parts. */
+/** A value of a document: its place and parts. */
 export interface YamlPlace {
-  /** 0-based line inside the document: of the value's key, or of the value where it has none. */
+  /** Line inside the document, from 0: of the value's key, or of a value without a key. */
   readonly line: number;
-  /** 1-based column of the value, or of its key where it begins on another line. */
+  /** Column of the value, from 1, or of its key if the value begins on another line. */
   readonly column: number;
   /** Places of an object's fields, or of a list's items by their index in decimal. */
   readonly inside: ReadonlyMap<string, YamlPlace>;
