@@ -1,6 +1,6 @@
 /**
- * Definitions of the kinds for an orchestrator's API (CustomResourceDefinition), in our groups. Istio's groups are left to
- * those who have them.
+ * Definitions of the kinds for an orchestrator's API (CustomResourceDefinition), in our groups. Clusters with Istio
+ * have definitions of Istio's groups.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { PART_RULES, SPEC_RULES } from "./definition_rules.ts";
 import type { Kind } from "./kinds.ts";
 import { KIND_TABLE } from "./table.ts";
 
-/** The version that is served, stored and watched: all mean the same, so that nothing has to be converted. */
+/** The served, stored and watched version. All versions mean the same, so nothing has to be converted. */
 export const DEFINED_VERSION = "v1";
 
 /** Columns of lists beside the name, by their titles. */

@@ -1,13 +1,14 @@
 /**
- * Rules across fields that an orchestrator's API checks itself, so that `kubectl apply` says them at once. Validation says
- * all of them too (`validate.ts` of each kind), and more; none refuses what validation takes.
+ * Rules across fields that an orchestrator's API checks itself, so that `kubectl apply` reports mistakes at once.
+ * Validation (`validate.ts` of each kind) reports the same mistakes, and more. These rules accept everything that
+ * validation accepts.
  *
  * @module
  */
 import type { CelRule, StructuralRules } from "../schema/structural_schema.ts";
 import type { Kind } from "./kinds.ts";
 
-/** Whether a field is written: a list or map with something in it, a text that is not empty, an object. */
+/** Whether a field is written: a list or map with elements, a text that is not empty, an object. */
 const filled = (key: string) => `(has(self.${key}) && size(self.${key}) > 0)`;
 const given = (key: string) => `has(self.${key})`;
 
@@ -136,6 +137,6 @@ const PARTS: StructuralRules["parts"] = {
 /** Rules of the parts of all specs. */
 export const PART_RULES: StructuralRules = {
   parts: PARTS,
-  // The server stores no object of more than 1.5 MiB: so many bytes divided by those of the shortest element of use.
+  // The server stores objects of at most 1.5 MiB: this size divided by the size of the shortest useful element.
   maxItems: { ConfigPatch: 32_768, HttpRoute: 32_768, Subset: 131_072 },
 };

@@ -13,7 +13,7 @@ import { KIND_TABLE } from "./table.ts";
 const text = { type: ["string", "null"] };
 const textMap = { type: ["object", "null"], additionalProperties: { type: "string" } };
 
-/** Metadata as it is read; other fields of it are left alone. */
+/** The metadata that is read; other fields of metadata are allowed. */
 const METADATA: JsonSchema = {
   description: "Name, namespace, labels and annotations.",
   type: "object",
@@ -63,13 +63,13 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
 
 /**
  * One schema for files of all kinds, in both spellings: `apiVersion` and `kind` choose the kind's own schema. Documents
- * of no kind of the mesh (a Deployment, a file of values) are left alone, so that a setting may name whole folders.
+ * of other kinds (a Deployment, a file of values) are allowed, so that an editor's setting may name whole folders.
  *
- * @param schemas The schema of each kind, which is embedded: editors need no other file.
+ * @param schemas The schema of each kind. The schemas are embedded, so editors need no other file.
  */
 export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): JsonSchema {
   const kinds = Object.keys(schemas) as Kind[];
-  // Groups are told apart by their first word: a kind of the same name (Gateway) exists in a group that is not ours.
+  // The first word distinguishes our groups: a kind of the same name (Gateway) exists in a foreign group.
   const choices = kinds.map((kind) => ({
     if: {
       type: "object",
@@ -100,7 +100,7 @@ export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): 
   };
 }
 
-/** A schema that is embedded elsewhere: references to its root get its new place. Editors differ in reading `$id`. */
+/** A schema embedded elsewhere: references to its root get the new place. Editors differ in reading `$id`. */
 function movedRefs({ $id: _id, $schema: _dialect, ...schema }: JsonSchema, place: string): JsonSchema {
   const moved = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(moved);

@@ -1,5 +1,5 @@
 /**
- * One line per kind: its schema and its rules. A new kind is a folder and a line here.
+ * One line per kind: schema and rules. A new kind is a folder and a line here.
  *
  * @module
  */
@@ -35,7 +35,7 @@ import { validateWorkloadEntry } from "./workload_entry/validate.ts";
 import { workloadGroup } from "./workload_group/schema.ts";
 import { validateWorkloadGroup } from "./workload_group/validate.ts";
 
-/** Schema and rules of one kind. */
+/** Schema and rules of a kind. */
 export interface KindDefinition<S> {
   readonly schema: Field<S>;
   readonly validate: Validate<S>;

@@ -7,7 +7,7 @@ import type { Findings } from "../../finding/findings.ts";
 import type { ObjectMeta } from "../types.ts";
 
 /**
- * Checks rules that the schema cannot: rules across fields, syntax of values. Adds all findings to `report`; never
- * throws. The spec may be incomplete where the schema already reported errors (required fields are then empty).
+ * Checks the rules beyond the schema: rules across fields, syntax of values. Adds all findings to `report`; never
+ * throws. After errors of the schema the spec may be incomplete (required fields are then empty).
  */
 export type Validate<S> = (spec: S, meta: ObjectMeta, report: Findings) => void;

@@ -1,5 +1,5 @@
 /**
- * An object as its author may have written it: the fields that were read, in the group, kind and spelling of its text.
+ * An object in its author's form: the decoded fields, in the group, kind and spelling of the author's text.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { groupOfKind, isPeersGroup } from "../spelling/spelling.ts";
 import type { ConfigObject } from "../types.ts";
 import { KIND_TABLE } from "./table.ts";
 
-/** The object as JSON that a file may hold. Fields that are not set are left out. */
+/** The object as JSON for a file, without unset fields. */
 export function writtenForm({ kind, meta, spec, origin }: ConfigObject): Readonly<Record<string, unknown>> {
   const own = { apiVersion: `${groupOfKind(kind)}.mesh.io/v1`, kind };
   const head = (origin.from === "derived" ? undefined : origin.written) ?? own;

@@ -1,5 +1,5 @@
 /**
- * Mesh configurations in texts of objects: by which a control plane is installed, and the config map from which it reads.
+ * Mesh configurations in texts of objects: objects that install a control plane, and the control plane's config map.
  *
  * @module
  */
@@ -16,14 +16,14 @@ export interface CarriedMesh {
   readonly object: string;
   /** 1-based line of the object's document. */
   readonly line: number;
-  /** Equal for equal configurations, however they are written. */
+  /** Equal for equal configurations, in any spelling. */
   readonly identity: string;
 }
 
-/** The kinds that have a mesh configuration: other texts are not parsed. */
+/** The kinds with a mesh configuration: other texts are not parsed. */
 const MAY_CARRY = /\b(?:IstioOperator|IstioRevision|Istio|ConfigMap)\b/;
 
-/** The mesh configurations in the objects of a text, in order. Of one that does not parse nothing is known. */
+/** The mesh configurations in the objects of a text, in order. Texts that do not parse have none. */
 export function* carriedIn(
   bytes: Uint8Array,
   { json = false, defaultNamespace = "default" }: { readonly json?: boolean; readonly defaultNamespace?: string } = {},
@@ -58,14 +58,14 @@ function* listed(parsed: ReturnType<typeof parseYaml>, line: number) {
   for (const one of items) yield { tree: one as unknown, line };
 }
 
-/** The tree of a mesh configuration; undefined: its text does not parse. */
+/** The tree of a mesh configuration; undefined: the text does not parse. */
 function contentOf({ config }: MeshCarrier): unknown {
   if (typeof config !== "string") return config;
   const parsed = parseYaml(config);
   return "problem" in parsed ? undefined : parsed.tree ?? {};
 }
 
-/** A text that is equal for equal trees. */
+/** The same text for equal trees. */
 function canonical(tree: unknown): string {
   return JSON.stringify(
     tree,

@@ -1,6 +1,6 @@
 /**
- * Objects that carry a mesh configuration and are no objects of the mesh: those by which a control plane is installed, and
- * the config map from which it reads.
+ * Objects with a mesh configuration that are not objects of the mesh: objects that install a control plane, and the
+ * control plane's config map.
  *
  * @module
  */
@@ -33,7 +33,7 @@ const CONFIG_MAP = /^(?:istio|mesh)(?:-[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)?$/;
 /** Key of the mesh configuration in the config map. */
 const CONFIG_MAP_KEY = "mesh";
 
-/** The mesh configuration that a tree carries; undefined: it carries none. */
+/** The mesh configuration in a tree; undefined: none. */
 export function meshCarrierOf(tree: unknown, defaultNamespace: string): MeshCarrier | undefined {
   if (!isObject(tree)) return undefined;
   const { kind, apiVersion, metadata } = tree;

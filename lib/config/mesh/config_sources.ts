@@ -1,5 +1,5 @@
 /**
- * Sources of configuration that the mesh configuration names, by their addresses.
+ * Sources of configuration in the mesh configuration, by their addresses.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ConfigSource } from "./types.ts";
 
 /** The meaning of an address. */
 export type SourceAddress =
-  /** A folder of this machine: `fs:///path`. */
+  /** A folder of the server's machine: `fs:///path`. */
   | { readonly kind: "folder"; readonly path: string }
   /** The orchestrator of the server: `k8s://`, `orch://`. */
   | { readonly kind: "orchestrator" }

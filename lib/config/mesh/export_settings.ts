@@ -1,6 +1,6 @@
 /**
- * Headers and times of reports to collectors. Envoy refuses the listener for one that it cannot take, so such a header is
- * not sent, and in place of such a time the default holds.
+ * Headers and times of reports to collectors. Envoy refuses the listener because of an unacceptable header or time, so
+ * such a header is not sent, and the default replaces such a time.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ProviderHttpHeader } from "./provider_schema.ts";
 /** How a report travels. */
 export type ReportProtocol = "http" | "grpc";
 
-/** Headers and time of one kind of reports of a provider. */
+/** Headers and time of one kind of a provider's reports. */
 export interface WrittenExport {
   /** Field of the provider. */
   readonly at: string;
@@ -23,7 +23,7 @@ export interface WrittenExport {
   readonly headers: readonly ProviderHttpHeader[];
 }
 
-/** All that a provider writes. */
+/** All headers and times of a provider. */
 export function writtenExports({ zipkin, opentelemetry }: ExtensionProvider): WrittenExport[] {
   const { http, grpc, dynatraceSampler } = opentelemetry ?? {};
   const sampler = dynatraceSampler?.httpService?.http;
@@ -47,7 +47,7 @@ export function writtenExports({ zipkin, opentelemetry }: ExtensionProvider): Wr
   ];
 }
 
-/** Longest time that Envoy takes, ms. */
+/** Envoy's longest time, ms. */
 const LONGEST = 2 ** 32 * 1000;
 
 /** Whether Envoy takes a time, ms. */
@@ -55,7 +55,7 @@ export function isReportTime(timeout: number): boolean {
   return timeout > 0 && timeout < LONGEST;
 }
 
-/** Why a header cannot be sent, as an expectation; undefined: it can, where a variable that it names has a value. */
+/** Why a header cannot be sent, as an expectation; undefined: the header can be sent, if its variable has a value. */
 export function exportHeaderProblem(
   { name = "", value, envName }: ProviderHttpHeader,
   protocol: ReportProtocol,
@@ -66,17 +66,17 @@ export function exportHeaderProblem(
   return value || envName ? undefined : "a header with a value or an envName";
 }
 
-/** The form of a value that can be sent. */
+/** The form of a value for sending. */
 export const SENDABLE: Readonly<Record<ReportProtocol, string>> = {
   http: "a value without line breaks and NUL",
   grpc: "a value without line breaks, NUL and lone percent signs (Envoy cannot send these over gRPC)",
 };
 
 /**
- * The text by which Envoy sends a value. It reads texts with commands; one that it could not read, or that comes from a
- * variable, is meant as it is. Over gRPC it reads them all the same, and then sends them as they are.
+ * The text for Envoy to send a value. Envoy reads texts with commands. An unreadable text, or a text from a variable,
+ * is meant literally. Over gRPC Envoy also reads the commands, but sends the text literally.
  *
- * @returns Undefined: there is none.
+ * @returns Undefined: no such text.
  */
 export function sentValue(value: string, from: "own" | "variable", protocol: ReportProtocol): string | undefined {
   if (value === "" || breaksLines(value)) return undefined;

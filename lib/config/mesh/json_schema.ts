@@ -1,8 +1,8 @@
 /**
  * JSON Schema of the mesh configuration file and of the mesh networks file, for editors.
  *
- * Unlike the reader, which only warns of unknown fields, the schema refuses them: to see a misspelled name while writing is
- * what it is for.
+ * The reader only warns of unknown fields, but the schema refuses unknown fields, so that an editor shows a misspelled
+ * name.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Field } from "../schema/field.ts";
 import { type JsonSchema, JsonSchemaPrinter, type TypeComment } from "../schema/json_schema.ts";
 import { meshConfig, meshNetworks } from "./schema.ts";
 
-/** Types of which a file holds one. */
+/** Types of files. */
 export const MESH_FILE_NAMES = ["MeshConfig", "MeshNetworks"] as const;
 
 /** Name of such a type. */

@@ -1,5 +1,5 @@
 /**
- * Label selectors of the orchestrator: their matches, and their mistakes.
+ * Label selectors of the orchestrator: matches and mistakes.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Findings } from "../../finding/findings.ts";
 import { ownKey } from "../spelling/spelling.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "./types.ts";
 
-/** Whether labels meet a selector, as the orchestrator reads it: one that is empty is met by all. */
+/** Whether labels meet a selector, by the orchestrator's rules. All labels meet an empty selector. */
 export function meetsLabelSelector(
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
   labels: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ function valueOf(labels: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** Checks the requirements of a list of selectors: which of them need values, and which may have none. */
+/** Checks the requirements of selectors: some operators need values, others must not have values. */
 export function checkLabelSelectors(selectors: readonly LabelSelector[], at: string, report: Findings): void {
   selectors.forEach(({ matchExpressions = [] }, index) =>
     matchExpressions.forEach(({ operator, values = [] }, position) => {

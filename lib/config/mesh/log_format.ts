@@ -1,5 +1,5 @@
 /**
- * Checks the formats of access logs. Envoy refuses the whole listener for one format that it cannot read.
+ * Checks the formats of access logs. Envoy refuses the whole listener because of an unreadable format.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import type { Findings } from "../../finding/findings.ts";
 import type { ProviderLogFormat } from "./provider_schema.ts";
 import type { MeshConfig } from "./types.ts";
 
-/** Why a provider's format cannot be used; undefined: it can. */
+/** Why a provider's format cannot be used; undefined: no reason. */
 export function logFormatProblem({ text = "", labels = {} }: ProviderLogFormat): string | undefined {
   for (const part of [text, ...texts(labels)]) {
-    // An extension of Envoy that a format brings along; it takes what REQ takes.
+    // A command of an extension that comes with the format; the argument is like the argument of REQ.
     const problem = substitutionProblem(part.replaceAll("%REQ_WITHOUT_QUERY(", "%REQ("), "report");
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** The format of the mesh's own fields: a line, or fields where the encoding is JSON; or why it cannot be used. */
+/** The format of the mesh's own fields: a line, or fields for the encoding JSON; or why the format cannot be used. */
 export function meshLogFormat(
   { accessLogFormat, accessLogEncoding }: Pick<MeshConfig, "accessLogFormat" | "accessLogEncoding">,
 ): ProviderLogFormat | { readonly problem: string } {

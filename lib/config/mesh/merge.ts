@@ -1,9 +1,9 @@
 /**
- * Defaults of the mesh, and how written settings lie over them.
+ * Defaults of the mesh, and how written settings override the defaults.
  *
- * A written field replaces the default, lists and messages as a whole; except `defaultConfig`, which merges field by field (and its
- * `proxyMetadata` key by key), `defaultProviders`, which merges field by field, `extensionProviders`, which merge by name, and
- * `trustDomainAliases`, which are united.
+ * A written field replaces the default; lists and messages are replaced as a whole. Exceptions: `defaultConfig` merges
+ * field by field (and its `proxyMetadata` key by key), `defaultProviders` merges field by field, `extensionProviders`
+ * merge by name, and `trustDomainAliases` are united.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { WrittenProxySettings } from "./proxy_schema.ts";
 import type { WrittenMeshConfig } from "./schema.ts";
 import type { ExtensionProvider, MeshConfig, ProxyHeaders, ProxySettings } from "./types.ts";
 
-/** Values that defaults depend on. */
+/** Values behind the defaults. */
 export interface MeshDefaults {
   /** Namespace of the control plane: home of the discovery service. */
   readonly systemNamespace: string;
@@ -90,7 +90,7 @@ export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): M
   };
 }
 
-/** Lays written proxy settings over others; also for what a proxy's own metadata says. */
+/** Lays written proxy settings over others, for example the settings in a proxy's own metadata. */
 export function mergeProxySettings(base: ProxySettings, written: WrittenProxySettings): ProxySettings {
   const { serviceCluster, ...withoutCluster } = base;
   const named = written.tracingServiceName !== undefined || serviceCluster === undefined ? {} : { serviceCluster };

@@ -1,8 +1,8 @@
 /**
  * Mesh configuration and mesh networks from text.
  *
- * Unknown fields are warnings here: a configuration written for another version must still load. Wrong values are errors, and then there
- * is no result: the caller keeps the last good one, or refuses to start.
+ * Unknown fields are only warnings: a configuration for another version must still load. Wrong values are errors
+ * without a result: the caller keeps the last good configuration, or refuses to start.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface ParsedMeshText<T> {
   readonly findings: readonly Finding[];
 }
 
-/** A mesh configuration, and a fact about its text. */
+/** A mesh configuration, and a fact about the text. */
 export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
   /** Whether the text names the root namespace. */
   readonly namesRootNamespace: boolean;
@@ -36,15 +36,15 @@ export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
 export interface MeshParseOptions extends MeshDefaults {
   /** The source of the text, for problems; default `mesh`. */
   readonly source?: string;
-  /** The settings that the text lies over; default: `defaultMeshConfig`. */
+  /** The settings under the text; default: `defaultMeshConfig`. */
   readonly base?: MeshConfig;
-  /** Variables that headers of providers name; absent: it is not known which there are. */
+  /** Variables in headers of providers; absent: the variables are not known. */
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
 /**
- * Parses mesh configuration (YAML or JSON); an empty text gives the defaults. A text of objects by which a control plane
- * is installed, or of the config map from which it reads, stands for the mesh configuration in it. Never throws.
+ * Parses mesh configuration (YAML or JSON); an empty text gives the defaults. A text of objects that install a control
+ * plane, or of the control plane's config map, stands for the mesh configuration inside. Never throws.
  */
 export function parseMeshConfig(text: string, options: MeshParseOptions): ParsedMesh {
   const [carried, ...others] = carriedIn(new TextEncoder().encode(text));
@@ -80,7 +80,7 @@ function parseWritten(text: string, options: MeshParseOptions): ParsedMesh {
 /**
  * Parses mesh networks (YAML or JSON); an empty text gives none. Never throws.
  *
- * @param clusterId Name of the only registry that there is; absent: not known.
+ * @param clusterId Name of the only registry; absent: not known.
  */
 export function parseMeshNetworks(
   text: string,
@@ -144,7 +144,7 @@ function parseOne<T>(
   return report.failed || value === undefined ? { findings } : { value, findings };
 }
 
-/** The place of a mesh configuration, networks or proxy settings as a whole, in a file or what stands for one. */
+/** The place of a whole mesh configuration, of networks or of proxy settings, in a file or a named text. */
 export function meshPlace(kind: string, file: string): FindingPlace {
   const origin = { from: "file", source: "", file, line: 0, within: "" } as const;
   return { objects: [{ kind, namespace: "", name: "" }], field: "", origin, line: 0 };

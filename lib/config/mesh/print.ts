@@ -7,7 +7,7 @@ import { encodeField } from "../schema/encode.ts";
 import { meshConfig } from "./schema.ts";
 import type { MeshConfig } from "./types.ts";
 
-/** A mesh configuration as JSON that a mesh file may hold: `parseMeshConfig` reads it as the same configuration. */
+/** A mesh configuration as JSON for a mesh file: `parseMeshConfig` gives the same configuration again. */
 export function writtenMeshConfig(mesh: MeshConfig): unknown {
   return encodeField(meshConfig, mesh);
 }

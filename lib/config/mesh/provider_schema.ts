@@ -1,5 +1,6 @@
 /**
- * Schema of extension providers.
+ * Extension providers of the mesh configuration: authorizers, tracers, metrics and log sinks, by name. Field names
+ * starting with `envoy` in Istio's spelling start with `proxy` here.
  *
  * @module
  */
@@ -14,7 +15,7 @@ const service = {
   /** Port of the service. */
   port: required(uint32(), "a port number, 1..65535"),
 };
-/** The service that implements a provider. */
+/** The service behind a provider. */
 export interface ProviderService extends ValuesOf<typeof service> {}
 
 const tagged = {
@@ -28,13 +29,13 @@ const strings = list(string());
 const requestBody = message({
   /** Longest part of the body. */
   maxRequestBytes: uint32(),
-  /** Send the beginning of a longer body instead of refusing it. */
+  /** Send the beginning of a longer body instead of refusing the request. */
   allowPartialMessage: bool(),
   /** Send the body as bytes instead of text. */
   packAsBytes: bool(),
 });
 
-/** Parts of the request body that an authorizer gets. */
+/** Parts of the request body for an authorizer. */
 export interface ExtAuthzRequestBody extends Of<typeof requestBody> {}
 
 const extAuthz = {
@@ -43,7 +44,7 @@ const extAuthz = {
   timeout: duration(),
   /** Let requests pass when the authorizer fails; default false. */
   failOpen: bool(),
-  /** Choose the route anew with what the authorizer changed. */
+  /** Choose the route again after the authorizer's changes. */
   clearRouteCache: bool(),
   /** HTTP status when the authorizer fails, as text; absent: 403. */
   statusOnError: string(),
@@ -55,15 +56,15 @@ const httpHeader = message(
   {
     /** Name of the header. */
     name: string(),
-    /** Its value. */
+    /** Value of the header. */
     value: keepZero(string()),
-    /** Environment variable of the server that has its value. */
+    /** Environment variable of the server with the header's value. */
     envName: keepZero(string()),
   },
   { oneOf: [["value", "envName"]] },
 );
 
-/** A header to send; one of value and envName. */
+/** A header to send, with a value or the name of a variable. */
 export interface ProviderHttpHeader extends Of<typeof httpHeader> {}
 
 const httpService = message({
@@ -71,7 +72,7 @@ const httpService = message({
   path: string(),
   /** Longest time of an export. */
   timeout: duration(),
-  /** Headers that are sent with it. */
+  /** Headers of the export. */
   headers: list(httpHeader),
 });
 
@@ -92,7 +93,7 @@ const accessLogService = {
   ...service,
   /** Name of the log at the service. */
   logName: string(),
-  /** Objects of the filter state that are logged. */
+  /** Logged objects of the filter state. */
   filterStateObjectsToLog: strings,
 };
 
@@ -100,11 +101,11 @@ const opentelemetry = message({
   ...tagged,
   /** Export over HTTP. */
   http: httpService,
-  /** Export over gRPC: its longest time and the metadata that is sent. */
+  /** Export over gRPC: longest time and metadata. */
   grpc: message({
     /** Longest time of an export. */
     timeout: duration(),
-    /** Metadata that is sent with it. */
+    /** Metadata of the export. */
     initialMetadata: list(httpHeader),
   }),
   /** Attributes of the resource from environment variables or from Dynatrace. */
@@ -120,9 +121,9 @@ const opentelemetry = message({
     tenant: string(),
     /** Number of the cluster at Dynatrace. */
     clusterId: int32(),
-    /** Root spans a minute that are wanted, until Dynatrace says otherwise. */
+    /** Desired root spans a minute, until Dynatrace decides. */
     rootSpansPerMinute: uint32(),
-    /** Service that is asked how much to sample. */
+    /** Service that answers how much to sample. */
     httpService: message({
       ...service,
       /** Path and headers of the question. */
@@ -158,15 +159,15 @@ const extAuthzHttpProvider = message({
   pathPrefix: string(),
   /** Deprecated spelling of includeRequestHeadersInCheck. */
   includeHeadersInCheck: strings,
-  /** Headers of the request that the authorizer gets. */
+  /** Headers of the request for the authorizer. */
   includeRequestHeadersInCheck: strings,
-  /** Headers with fixed values that it gets. */
+  /** Further headers for the authorizer, with fixed values. */
   includeAdditionalHeadersInCheck: stringMap(),
-  /** Headers of its answer that go to the service. */
+  /** Headers of the authorizer's answer for the service. */
   headersToUpstreamOnAllow: strings,
-  /** Headers of its refusal that go to the client. */
+  /** Headers of the authorizer's refusal for the client. */
   headersToDownstreamOnDeny: strings,
-  /** Headers of its answer that go to the client. */
+  /** Headers of the authorizer's answer for the client. */
   headersToDownstreamOnAllow: strings,
 });
 
@@ -180,7 +181,7 @@ export interface ExtAuthzGrpcProvider extends Of<typeof extAuthzGrpcProvider> {}
 
 export const extensionProvider = message(
   {
-    /** The name by which policies refer to it. */
+    /** The provider's name in policies. */
     name: required(string(), "the name of the provider"),
     /** An authorizer over HTTP. */
     proxyExtAuthzHttp: extAuthzHttpProvider,
@@ -191,19 +192,19 @@ export const extensionProvider = message(
       ...tagged,
       /** Trace IDs of 64 bits instead of 128; default false. */
       enable64bitTraceId: bool(),
-      /** Path that spans are sent to; absent: `/api/v2/spans`. */
+      /** Path for spans; absent: `/api/v2/spans`. */
       path: string(),
       /** Longest time of a report; absent: 5s. */
       timeout: duration(),
-      /** Headers that are sent with it. */
+      /** Headers of the reports. */
       headers: list(httpHeader),
-      /** Headers of traces that are read and sent on; absent: B3 alone. */
+      /** Headers of traces to read and send on; absent: B3 alone. */
       traceContextOption: enumOf("USE_B3", "USE_B3_WITH_W3C_PROPAGATION"),
     }),
     /** Traces to Lightstep. */
     lightstep: message({
       ...tagged,
-      /** Token that Lightstep gives out. */
+      /** Access token from Lightstep. */
       accessToken: string(),
     }),
     /** Traces to Datadog. */
@@ -229,13 +230,13 @@ export const extensionProvider = message(
     /** Traces to an OpenCensus agent. */
     opencensus: message({
       ...tagged,
-      /** Forms of trace context that are read and passed on. */
+      /** Forms of trace context to read and pass on. */
       context: strings,
     }),
     /** Traces to SkyWalking. */
     skywalking: message({
       ...service,
-      /** Token that SkyWalking expects. */
+      /** Access token for SkyWalking. */
       accessToken: string(),
     }),
     /** Traces to OpenTelemetry. */
@@ -246,7 +247,7 @@ export const extensionProvider = message(
     proxyFileAccessLog: message({
       /** File or device; absent: `/dev/stdout`. */
       path: string(),
-      /** Format of a line; absent: that of the mesh. */
+      /** Format of a line; absent: the mesh's format. */
       logFormat,
       /** Fields without a value are left out instead of written as `-`; default false. */
       omitEmptyValues: bool(),
@@ -254,11 +255,11 @@ export const extensionProvider = message(
     /** Access logs of HTTP to a log service. */
     proxyHttpAls: message({
       ...accessLogService,
-      /** Further headers of requests that are logged. */
+      /** Further logged headers of requests. */
       additionalRequestHeadersToLog: strings,
-      /** Further headers of responses that are logged. */
+      /** Further logged headers of responses. */
       additionalResponseHeadersToLog: strings,
-      /** Further trailers of responses that are logged. */
+      /** Further logged trailers of responses. */
       additionalResponseTrailersToLog: strings,
     }),
     /** Access logs of TCP to a log service. */
@@ -275,5 +276,5 @@ export const extensionProvider = message(
   { oneOf: [PROVIDER_TYPES] },
 );
 
-/** One provider; exactly one of the fields after `name` is set. */
+/** A provider; exactly one of the fields after `name` is set. */
 export interface ExtensionProvider extends Of<typeof extensionProvider> {}

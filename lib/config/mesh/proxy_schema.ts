@@ -17,7 +17,7 @@ const forwardClientCert = withDefault(
 );
 
 const customTag = message({
-  /** One value for all spans. */
+  /** The same value for all spans. */
   literal: message({
     /** The value. */
     value: string(),
@@ -40,24 +40,24 @@ const customTag = message({
 
 const tracing = message(
   {
-    /** Zipkin: its address `host:port`. */
+    /** Zipkin, by its address `host:port`. */
     zipkin: message({
       /** `host:port`. */
       address: string(),
     }),
-    /** Lightstep: its address and the access token. */
+    /** Lightstep: address and access token. */
     lightstep: message({
       /** `host:port`. */
       address: string(),
-      /** Token that Lightstep gives out. */
+      /** Access token from Lightstep. */
       accessToken: string(),
     }),
-    /** Datadog: its address. */
+    /** Datadog, by its address. */
     datadog: message({
       /** `host:port`. */
       address: string(),
     }),
-    /** Stackdriver, with limits on what a span holds. */
+    /** Stackdriver, with limits for spans. */
     stackdriver: message({
       /** Write spans to standard output too; default false. */
       debug: bool(),
@@ -68,11 +68,11 @@ const tracing = message(
       /** Most message events of a span. */
       maxNumberOfMessageEvents: keepZero(int64()),
     }),
-    /** OpenCensus agent: its address and the contexts that are passed on. */
+    /** OpenCensus agent: address and contexts to pass on. */
     openCensusAgent: message({
       /** `host:port`. */
       address: string(),
-      /** Forms of trace context that are read and passed on. */
+      /** Forms of trace context to read and pass on. */
       context: list(string()),
     }),
     /** Further tags of spans, by name: a literal, an environment variable or a header. */
@@ -89,7 +89,7 @@ const tracing = message(
   { oneOf: [["zipkin", "lightstep", "datadog", "stackdriver", "openCensusAgent"]] },
 );
 
-/** Tracing of proxies; at most one tracer. */
+/** Tracing of proxies, by at most one tracer. */
 export interface ProxyTracing extends Of<typeof tracing> {}
 
 const remoteService = message({
@@ -101,7 +101,7 @@ const remoteService = message({
   tcpKeepalive,
 });
 
-/** A service that proxies send logs or metrics to. */
+/** A service for logs or metrics of proxies. */
 export interface RemoteService extends Of<typeof remoteService> {}
 
 const headerSwitch = message({
@@ -113,7 +113,7 @@ const headerSwitch = message({
 export interface HeaderSwitch extends Of<typeof headerSwitch> {}
 
 const keyProvider = message({
-  /** Longest time that operations are collected before the hardware gets them. */
+  /** Longest time of collecting operations for the hardware. */
   pollDelay: duration(),
   /** Go on without the hardware where there is none; default false. */
   fallback: keepZero(bool()),
@@ -122,11 +122,11 @@ const keyProvider = message({
 const proxyHeaders = message({
   /** Treatment of the client certificate header. */
   forwardedClientCert: forwardClientCert,
-  /** Details of the client's certificate that are forwarded. */
+  /** Forwarded details of the client's certificate. */
   setCurrentClientCertDetails: message({
     /** The subject. */
     subject: keepZero(bool()),
-    /** The certificate itself. */
+    /** The certificate without its chain. */
     cert: keepZero(bool()),
     /** The chain of certificates. */
     chain: keepZero(bool()),
@@ -137,18 +137,18 @@ const proxyHeaders = message({
   }),
   /** The request ID. */
   requestId: headerSwitch,
-  /** The server header, or another value of it. */
+  /** The server header, or another value of the header. */
   server: message({
     /** Default false. */
     disabled: keepZero(bool()),
-    /** Its value; absent: the name of the mesh's proxies. */
+    /** Value of the header; absent: the name of the mesh's proxies. */
     value: string(),
   }),
   /** The number of attempts. */
   attemptCount: headerSwitch,
   /** (envoyDebugHeaders in Istio's spelling.) */
   proxyDebugHeaders: headerSwitch,
-  /** Headers by which proxies tell each other their metadata. */
+  /** Headers with metadata of proxies, for the other side. */
   metadataExchangeHeaders: message({
     /** To all, or to services inside the mesh alone. */
     mode: withDefault(enumOf("UNDEFINED", "IN_MESH"), "UNDEFINED"),
@@ -157,11 +157,11 @@ const proxyHeaders = message({
   preserveHttp1HeaderCase: keepZero(bool()),
 });
 
-/** Headers that the proxy adds. */
+/** Headers added by the proxy. */
 export interface ProxyHeaders extends Of<typeof proxyHeaders> {}
 
 const gatewayTopology = message({
-  /** Trusted proxies before this one; default 0. */
+  /** Trusted proxies before the gateway; default 0. */
   numTrustedProxies: uint32(),
   /** Treatment of the client certificate header; default UNDEFINED: as the gateway's kind says. */
   forwardClientCertDetails: forwardClientCert,
@@ -181,7 +181,7 @@ const proxyStatsMatcher = message({
   inclusionRegexps: list(string()),
 });
 
-/** Statistics that a proxy keeps besides its own defaults. */
+/** Statistics of a proxy besides the defaults. */
 export interface ProxyStatsMatcher extends Of<typeof proxyStatsMatcher> {}
 
 const privateKeyProvider = message(
@@ -194,10 +194,10 @@ const privateKeyProvider = message(
   { oneOf: [["cryptomb", "qat"]] },
 );
 
-/** Hardware for private keys. One is set. */
+/** Hardware for private keys. Exactly one field is set. */
 export interface PrivateKeyProvider extends Of<typeof privateKeyProvider> {}
 
-/** Schema of the fields of {@link types.ProxySettings} that a user writes. */
+/** Schema of {@link WrittenProxySettings}. */
 export const proxySettings = message(
   {
     /** Default `./etc/mesh/proxy`. */
@@ -208,9 +208,9 @@ export const proxySettings = message(
     serviceCluster: keepZero(string()),
     /** The source of a service's name in traces. */
     tracingServiceName: enumOf("APP_LABEL_AND_NAMESPACE", "CANONICAL_NAME_ONLY", "CANONICAL_NAME_AND_NAMESPACE"),
-    /** Time in which Envoy drains connections when it is started anew; default 45s. */
+    /** Time to drain connections when Envoy restarts; default 45s. */
     drainDuration: duration(),
-    /** Time in which connections are drained when the proxy ends; default 5s. */
+    /** Time to drain connections when the proxy ends; default 5s. */
     terminationDrainDuration: duration(),
     /** Default `meshd.mesh-system.svc:15012`. */
     discoveryAddress: keepZero(string()),
@@ -218,7 +218,7 @@ export const proxySettings = message(
     discoveryRefreshDelay: duration(),
     /** `host:port` of Zipkin; deprecated, see `tracing`. */
     zipkinAddress: string(),
-    /** `host:port` that takes statistics over UDP. */
+    /** `host:port` for statistics over UDP. */
     statsdUdpAddress: string(),
     /** (envoyMetricsServiceAddress in Istio's spelling.) Deprecated. */
     proxyMetricsServiceAddress: string(),
@@ -228,7 +228,7 @@ export const proxySettings = message(
     availabilityZone: string(),
     /** Default MUTUAL_TLS. */
     controlPlaneAuthPolicy: enumOf("NONE", "MUTUAL_TLS", "INHERIT"),
-    /** Bootstrap file to use instead of a generated one. */
+    /** Bootstrap file to use instead of a generated file. */
     customConfigFile: string(),
     /** Default 189. */
     statNameLength: keepZero(int32()),
@@ -238,7 +238,7 @@ export const proxySettings = message(
     proxyBootstrapTemplatePath: string(),
     /** Default REDIRECT. */
     interceptionMode: enumOf("REDIRECT", "TPROXY", "NONE"),
-    /** The tracer, and its settings. */
+    /** The tracer and its settings. */
     tracing,
     /** Read and not used. */
     sds: message({
@@ -259,13 +259,13 @@ export const proxySettings = message(
     statusPort: keepZero(int32()),
     /** Further tags of statistics. */
     extraStatTags: list(string()),
-    /** Proxies before this one, and the trust in their statements about clients. */
+    /** Proxies before the gateway, and the trust in their statements about clients. */
     gatewayTopology,
     /** Identifies the mesh where several are connected. */
     meshId: string(),
     /** How the agent finds out whether the application is ready. */
     readinessProbe,
-    /** Statistics that are kept besides the defaults. */
+    /** Statistics besides the defaults. */
     proxyStatsMatcher,
     /** The application starts after the proxy. */
     holdApplicationUntilProxyStarts: keepZero(bool()),
@@ -276,15 +276,15 @@ export const proxySettings = message(
       /** `default`, `debug` or `distroless`: the end of the image's tag. */
       imageType: string(),
     }),
-    /** Hardware that works with private keys. */
+    /** Hardware for private keys. */
     privateKeyProvider,
-    /** Headers that the proxy adds. */
+    /** Headers added by the proxy. */
     proxyHeaders,
   },
   { oneOf: [["serviceCluster", "tracingServiceName"]] },
 );
 
-/** Settings of one proxy (ProxyConfig of the mesh configuration, of PROXY_CONFIG and of the pod annotation). */
+/** Settings of a proxy (ProxyConfig of the mesh configuration, of PROXY_CONFIG and of the pod annotation). */
 export interface WrittenProxySettings extends Of<typeof proxySettings> {}
 
 /** The treatment of the client certificate header. */

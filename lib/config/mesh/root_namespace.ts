@@ -1,29 +1,29 @@
 /**
- * Finds the namespace of the objects that apply to the whole mesh, when the mesh configuration does not name it.
+ * Finds the namespace of the objects for the whole mesh, when the mesh configuration does not name the namespace.
  *
- * Folders written for Istio keep such objects in `istio-system`; ours is `mesh-system`, or wherever the control plane
- * runs. The folder decides: by the objects that mean something else in the root namespace than elsewhere, and where there
- * are none, by any object.
+ * Folders written for Istio keep such objects in `istio-system`; our namespace is `mesh-system`, or the namespace of
+ * the control plane. The folder decides: first by objects that have another meaning in the root namespace, and without
+ * such objects by any object.
  *
  * @module
  */
 import { describeOrigin } from "../../finding/origin.ts";
 import type { AnyConfigObject, ConfigObject } from "../types.ts";
 
-/** Namespaces that people use as root namespace by convention, beside that of the control plane. */
+/** Conventional root namespaces, beside the namespace of the control plane. */
 const CONVENTIONAL = ["mesh-system", "istio-system"];
 
 /** A choice, or why there is none. */
 export type RootNamespaceChoice =
   | { readonly namespace: string; readonly conflict?: never }
-  /** Several namespaces hold objects for the whole mesh; one sentence that names them. */
+  /** Several namespaces hold objects for the whole mesh; a sentence with their names. */
   | { readonly conflict: string; readonly namespace?: never };
 
-/** Objects of each namespace that the sentence names. */
+/** Most objects of each namespace in the sentence. */
 const MAX_NAMED = 5;
 
 /**
- * Chooses the root namespace from the objects that there are.
+ * Chooses the root namespace from the present objects.
  *
  * @param own Namespace of the control plane: the choice when no object decides.
  */
@@ -52,7 +52,7 @@ export function rootNamespaceCandidates(own: string): ReadonlySet<string> {
   return new Set([own, ...CONVENTIONAL]);
 }
 
-/** Whether an object would apply to more than its own namespace if that were the root namespace. */
+/** Whether an object would apply to more than its own namespace in the root namespace. */
 export function isMeshWideInRoot(object: AnyConfigObject): boolean {
   switch (object.kind) {
     case "Sidecar":

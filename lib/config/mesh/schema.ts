@@ -23,11 +23,11 @@ const labelSelectorRequirement = message({
   values: strings,
 });
 
-/** One requirement on a label. */
+/** A requirement on a label. */
 export interface LabelSelectorRequirement extends Of<typeof labelSelectorRequirement> {}
 
 const labelSelector = message({
-  /** Labels with their values. */
+  /** Labels and values. */
   matchLabels: labels(),
   /** Further requirements. */
   matchExpressions: list(labelSelectorRequirement),
@@ -37,7 +37,7 @@ const labelSelector = message({
 export interface LabelSelector extends Of<typeof labelSelector> {}
 
 const tlsConfig = message({
-  /** Least version of TLS; default TLS_AUTO, which leaves it to the proxy. */
+  /** Least version of TLS; default TLS_AUTO: the proxy's choice. */
   minProtocolVersion: withDefault(enumOf("TLS_AUTO", "TLSV1_2", "TLSV1_3"), "TLS_AUTO"),
   /** Elliptic curves, in order of preference. */
   ecdhCurves: strings,
@@ -54,15 +54,15 @@ const certificateData = message(
     pem: string(),
     /** URL of a SPIFFE bundle. */
     spiffeBundleUrl: string(),
-    /** Signers whose certificates it verifies. */
+    /** Signers of the certificates to verify. */
     certSigners: strings,
-    /** Trust domains that it is for. */
+    /** Trust domains of the anchor. */
     trustDomains: strings,
   },
   { oneOf: [["pem", "spiffeBundleUrl"]] },
 );
 
-/** A trust anchor. One of pem and spiffeBundleUrl is set. */
+/** A trust anchor. Exactly one of pem and spiffeBundleUrl is set. */
 export interface CertificateData extends Of<typeof certificateData> {}
 
 const configSource = message({
@@ -70,7 +70,7 @@ const configSource = message({
   address: required(string(), "an address such as fs:///path or xds://host:port"),
   /** TLS towards the other end; absent: none. */
   tlsSettings: clientTls,
-  /** Resources that the source serves beside configuration. */
+  /** Resources of the source beside configuration. */
   subscribedResources: list(enumOf("SERVICE_REGISTRY")),
 });
 
@@ -78,7 +78,7 @@ const configSource = message({
 export interface ConfigSource extends Of<typeof configSource> {}
 
 const serviceSettings = message({
-  /** The settings of these hosts. */
+  /** The settings of the hosts. */
   settings: message({
     /** Clients reach endpoints of their own cluster alone. */
     clusterLocal: bool(),
@@ -91,15 +91,15 @@ const serviceSettings = message({
 export interface ServiceSettings extends Of<typeof serviceSettings> {}
 
 const serviceScopeConfig = message({
-  /** Namespaces by their labels. */
+  /** Namespaces, selected by labels. */
   namespaceSelector: labelSelector,
-  /** Services by their labels. */
+  /** Services, selected by labels. */
   servicesSelector: labelSelector,
   /** Default LOCAL. */
   scope: withDefault(enumOf("LOCAL", "GLOBAL"), "LOCAL"),
 });
 
-/** The scope of the services that match both selectors: other clusters see those of scope GLOBAL. */
+/** The scope of the services that match both selectors: other clusters see services of scope GLOBAL. */
 export interface ServiceScopeConfig extends Of<typeof serviceScopeConfig> {}
 
 const certificateAuthority = message({
@@ -109,7 +109,7 @@ const certificateAuthority = message({
   tlsSettings: clientTls,
   /** Longest time of a request; absent: 10s. */
   requestTimeout: duration(),
-  /** The control plane talks to it, not the agents. (istiodSide in Istio's spelling.) */
+  /** The control plane talks to the authority, not the agents. (istiodSide in Istio's spelling.) */
   meshdSide: bool(),
 });
 
@@ -129,9 +129,9 @@ const defaultProviders = message({
 export interface DefaultProviders extends Of<typeof defaultProviders> {}
 
 export const meshConfig = message({
-  /** Port that outbound traffic is redirected to; default 15001. */
+  /** Port for redirected outbound traffic; default 15001. */
   proxyListenPort: keepZero(int32()),
-  /** Port that inbound traffic is redirected to; default 15006. */
+  /** Port for redirected inbound traffic; default 15006. */
   proxyInboundListenPort: keepZero(int32()),
   /** Port of the HTTP forward proxy listener; 0 (default) means none. */
   proxyHttpPort: int32(),
@@ -141,7 +141,7 @@ export const meshConfig = message({
   protocolDetectionTimeout: duration(),
   /** TCP keep-alive of connections to services; absent: none. */
   tcpKeepalive,
-  /** Ingress class that is ours; default `mesh`. */
+  /** Our ingress class; default `mesh`. */
   ingressClass: keepZero(string()),
   /** Service of the ingress gateway; default `mesh-ingressgateway`. */
   ingressService: keepZero(string()),
@@ -161,16 +161,16 @@ export const meshConfig = message({
   enableProxyAccessLogService: bool(),
   /** (disableEnvoyListenerLog in Istio's spelling.) */
   disableProxyListenerLog: bool(),
-  /** Settings of every proxy unless it overrides them. */
+  /** Settings of every proxy, unless the proxy overrides a setting. */
   defaultConfig: proxySettings,
   /** Default ALLOW_ANY. */
   outboundTrafficPolicy: message({
-    /** Whether connections to hosts that no service has go on or are ended. */
+    /** Whether connections to hosts outside of all services go on or are ended. */
     mode: withDefault(enumOf("REGISTRY_ONLY", "ALLOW_ANY"), "REGISTRY_ONLY"),
   }),
   /** Default PASSTHROUGH. */
   inboundTrafficPolicy: message({
-    /** Target of connections to ports that no service has: the address that was dialled, or 127.0.0.1. */
+    /** Target of connections to ports outside of all services: the dialled address, or 127.0.0.1. */
     mode: withDefault(enumOf("PASSTHROUGH", "LOCALHOST"), "PASSTHROUGH"),
   }),
   /** Further sources of configuration, by precedence. */
@@ -179,7 +179,7 @@ export const meshConfig = message({
   enableAutoMtls: keepZero(bool()),
   /** Default `cluster.local`. */
   trustDomain: keepZero(string()),
-  /** Trust domains that count as this one. */
+  /** Trust domains that count as the mesh's own. */
   trustDomainAliases: strings,
   /** Further trust anchors. */
   caCertificates: list(certificateData),
@@ -203,7 +203,7 @@ export const meshConfig = message({
   outboundClusterStatName: string(),
   /** Settings of services by host; default none. */
   serviceSettings: list(serviceSettings),
-  /** Scopes of services: those of scope GLOBAL are seen by other clusters. */
+  /** Scopes of services: other clusters see services of scope GLOBAL. */
   serviceScopeConfigs: list(serviceScopeConfig),
   /** Default true. */
   enablePrometheusMerge: keepZero(bool()),
@@ -213,19 +213,19 @@ export const meshConfig = message({
   ca: certificateAuthority,
   /** Default none. */
   extensionProviders: list(extensionProvider),
-  /** Providers that are used where a Telemetry names none; default none. */
+  /** Providers for Telemetries that name none; default none. */
   defaultProviders,
   /** Namespaces of interest; absent: all. */
   discoverySelectors: list(labelSelector),
   /** Default DEFAULT (= BASE: RFC 3986 normalisation). */
   pathNormalization: message({
-    /** How paths of requests are brought into one form before rules look at them. */
+    /** How paths of requests are normalised before rules look at the paths. */
     normalization: withDefault(
       enumOf("DEFAULT", "NONE", "BASE", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES"),
       "DEFAULT",
     ),
   }),
-  /** Default: 2 attempts, with the conditions that translation uses where `retryOn` is absent. */
+  /** Default: 2 attempts, with translation's conditions for an absent `retryOn`. */
   defaultHttpRetryPolicy: httpRetry,
   /** TLS between workloads. */
   meshMTLS: tlsConfig,
@@ -250,17 +250,17 @@ const networkGateway = message(
   { oneOf: [["registryServiceName", "address"]] },
 );
 
-/** Gateway of a network; one of registryServiceName and address. */
+/** Gateway of a network, by registryServiceName or address. */
 export interface NetworkGateway extends Of<typeof networkGateway> {}
 
 const meshNetwork = message({
-  /** Each by one of the two. */
+  /** Endpoints of the network, each by one of the two fields. */
   endpoints: withDefault(
     list(message(
       {
         /** Addresses, such as `10.0.0.0/8`. */
         fromCidr: keepZero(string()),
-        /** All endpoints of a cluster, by its name. */
+        /** All endpoints of a cluster, by the cluster's name. */
         fromRegistry: keepZero(string()),
       },
       { oneOf: [["fromCidr", "fromRegistry"]] },
@@ -274,7 +274,7 @@ const meshNetwork = message({
   ),
 });
 
-/** One network: which endpoints are in it, and how to get in. */
+/** A network: its endpoints, and the ways in. */
 export interface MeshNetwork extends Of<typeof meshNetwork> {}
 
 export const meshNetworks = message({

@@ -1,5 +1,5 @@
 /**
- * Patterns and buckets of statistics. Envoy does not start with one that it cannot take.
+ * Patterns and buckets of statistics. Envoy does not start with an unacceptable pattern or bucket.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export function isStatsPattern(pattern: string, kind: "text" | "regex"): boolean
   return pattern !== "" && (kind === "text" || looksLikeRe2(pattern));
 }
 
-/** Whether Envoy can take these as bounds of buckets: each once, above 0. */
+/** Whether Envoy accepts bounds of buckets: above 0, without duplicates. */
 export function areBuckets(bounds: readonly unknown[]): boolean {
   return bounds.every((bound) => typeof bound === "number" && bound > 0) && new Set(bounds).size === bounds.length;
 }

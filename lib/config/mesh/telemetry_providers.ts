@@ -5,7 +5,7 @@
  */
 import type { ExtensionProvider, MeshConfig } from "./types.ts";
 
-/** Their fields in a provider. */
+/** Fields of providers for each use. */
 const MEMBERS = {
   accessLogging: ["proxyFileAccessLog", "proxyHttpAls", "proxyTcpAls", "proxyOtelAls"],
   tracing: ["zipkin", "datadog", "skywalking", "opentelemetry"],
@@ -18,16 +18,19 @@ const NOTHING_OF: { readonly [U in keyof typeof MEMBERS]: string } = {
   metrics: "has no metrics",
 };
 
-/** Providers that Envoy does not have any more. */
+/** Providers that Envoy no longer has. */
 export const GONE_PROVIDERS = ["lightstep", "stackdriver", "opencensus"] as const;
 
-/** The provider of that name, in any case of letters. */
+/** The provider with a name, in any case of letters. */
 export function namedProvider(mesh: MeshConfig, name: string): ExtensionProvider | undefined {
   const wanted = name.toLowerCase();
   return mesh.extensionProviders?.find((one) => one.name.toLowerCase() === wanted);
 }
 
-/** Why a Telemetry cannot use a provider so; follows the provider's name. Its service is not looked for. */
+/**
+ * Why a Telemetry cannot use a provider, worded to follow the provider's name. The provider's service is not looked
+ * for.
+ */
 export function providerUseProblem(mesh: MeshConfig, name: string, use: keyof typeof MEMBERS): string | undefined {
   const provider = namedProvider(mesh, name);
   if (provider === undefined) return "is not among the extensionProviders of the mesh configuration";

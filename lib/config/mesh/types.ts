@@ -1,5 +1,5 @@
 /**
- * Mesh configuration: settings of the whole mesh, and the networks it spans.
+ * Mesh configuration: settings of the whole mesh, and the networks of the mesh.
  *
  * Same rules as the spec types of objects (`lib/config/kinds/common/schema.ts`): durations are ms, absent means not
  * written. Fields without `?` always carry a value: the user's, or the default of `./merge.ts`.
@@ -16,7 +16,7 @@ export type * from "./schema.ts";
 /** Written settings over defaults, which give each of the fields `K` a value. */
 type Filled<W, K extends keyof W> = Pick<W, Exclude<keyof W, K>> & Required<Pick<W, K>>;
 
-/** Settings of one proxy (ProxyConfig of the mesh configuration, of PROXY_CONFIG and of the pod annotation). */
+/** Settings of a proxy (ProxyConfig of the mesh configuration, of PROXY_CONFIG and of the pod annotation). */
 export interface ProxySettings extends
   Filled<
     WrittenProxySettings,
@@ -68,6 +68,6 @@ export interface MeshConfig extends
     | "pathNormalization"
     | "defaultHttpRetryPolicy"
   > {
-  /** Settings of every proxy unless it overrides them. */
+  /** Settings of every proxy, unless the proxy overrides a setting. */
   readonly defaultConfig: ProxySettings;
 }

@@ -44,7 +44,7 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   if (provider !== undefined) {
     report.warning("defaultConfig.privateKeyProvider", provider, "none: keys are used without it");
   }
-  // Outlier detection belongs to destination rules, so it counts as given here.
+  // Outlier detection belongs to destination rules, so outlier detection counts as given here.
   checkLocality(mesh.localityLbSetting, true, "localityLbSetting", report);
   mesh.serviceSettings.forEach((settings, index) =>
     settings.hosts?.forEach((host, position) => {
@@ -82,7 +82,7 @@ function checkTls(mesh: MeshConfig, report: Findings): void {
   }
 }
 
-/** Checks the settings of a proxy. `at` is the path of the settings; empty when they are the document itself. */
+/** Checks the settings of a proxy. `at` is the path of the settings; empty for a document of settings alone. */
 export function validateProxySettings(proxy: ProxySettings, at: string, report: Findings): void {
   const path = (field: string) => joinPath(at, field);
   if (proxy.serviceCluster === "") report.error(path("serviceCluster"), "", "a name that is not empty");
@@ -149,7 +149,7 @@ function checkKeyProvider(provider: PrivateKeyProvider | undefined, at: string, 
   }
 }
 
-/** `host:port` or `[IPv6]:port`; `$(HOST_IP)` stands for an address that is known later. */
+/** `host:port` or `[IPv6]:port`; `$(HOST_IP)` stands for an address that becomes known later. */
 function checkAddress(address: string | undefined, at: string, report: Findings): void {
   if (address === undefined) return;
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address.replace("$(HOST_IP)", "127.0.0.1"));
@@ -163,7 +163,7 @@ function checkAddress(address: string | undefined, at: string, report: Findings)
 /**
  * Checks mesh networks.
  *
- * @param clusterId Name of the only registry that there is; absent: not known.
+ * @param clusterId Name of the only registry; absent: not known.
  */
 export function validateMeshNetworks(mesh: MeshNetworks, report: Findings, clusterId?: string): void {
   for (const [name, network] of Object.entries(mesh.networks)) {

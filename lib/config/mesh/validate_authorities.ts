@@ -1,5 +1,5 @@
 /**
- * Rules of trust domains, and of the roots that are trusted beside those of the authority (`caCertificates`).
+ * Rules of trust domains, and of the trusted roots beside the authority's roots (`caCertificates`).
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { isDnsLabel } from "../validation/names.ts";
 import type { MeshConfig } from "./types.ts";
 import { certificateTexts } from "../../kernel/text/edges.ts";
 
-/** Hosts that no network lies before. */
+/** Hosts without a network in between. */
 const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Checks the name of a trust domain. */
@@ -19,7 +19,7 @@ export function checkTrustDomain(domain: string, at: string, report: Findings): 
   if (!labels.every(isDnsLabel)) report.error(at, domain, "a trust domain such as cluster.local");
 }
 
-/** Checks each entry: a text that holds authorities, or the address of a bundle that nobody on the way can change. */
+/** Checks each entry: a text with authorities, or the address of a bundle that nobody on the way can change. */
 export function checkAuthorities({ caCertificates = [] }: MeshConfig, report: Findings): void {
   caCertificates.forEach(({ pem, spiffeBundleUrl, trustDomains = [] }, index) => {
     const at = `caCertificates[${index}]`;

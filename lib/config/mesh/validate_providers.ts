@@ -1,6 +1,6 @@
 /**
- * Rules of extension providers. A mistake in one is a warning: it matters only where the provider is used, and must not
- * keep the rest of the mesh configuration out.
+ * Rules of extension providers. A mistake in a provider is a warning: the mistake matters only to users of the
+ * provider, and must not keep out the rest of the mesh configuration.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { exportHeaderProblem, isReportTime, SENDABLE, sentValue, writtenExports 
 import type { ExtAuthzHttpProvider } from "./provider_schema.ts";
 import type { ExtensionProvider } from "./types.ts";
 
-/** Checks all extension providers, after they were merged by name. */
+/** Checks all extension providers, after the merge by name. */
 export function checkProviders(providers: readonly ExtensionProvider[], report: Findings): void {
   providers.forEach((provider, index) => {
     const at = `extensionProviders[${index}]`;
@@ -39,7 +39,7 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
   });
 }
 
-/** Warns about headers whose variable the server does not have, or whose value cannot be sent: they are not sent. */
+/** Warns about headers without a variable on the server, or with a value that cannot be sent: they are not sent. */
 export function checkHeaderVariables(
   providers: readonly ExtensionProvider[],
   variable: (name: string) => string | undefined,
@@ -58,7 +58,7 @@ export function checkHeaderVariables(
   });
 }
 
-/** Warns about names that are written twice: the later provider replaces the earlier one. */
+/** Warns about duplicate names: the later provider replaces the earlier one. */
 export function checkProviderNames(written: readonly ExtensionProvider[], report: Findings): void {
   const names = new Set<string>();
   written.forEach(({ name }, index) => {

@@ -1,18 +1,18 @@
 /**
- * Whether a text is an expression of CEL (https://github.com/google/cel-spec) that proxies can compile. Envoy refuses the
- * whole listener for one that is not, so that it must not get there. Types are not checked: what an expression cannot be
- * evaluated to is not true.
+ * Whether proxies can compile a text as an expression of CEL (https://github.com/google/cel-spec). Envoy refuses the
+ * whole listener because of a wrong expression, so such an expression must not reach Envoy. Types are not checked: an
+ * expression without a value counts as false.
  *
  * @module
  */
 import { looksLikeRe2 } from "./regex_syntax.ts";
 
-// Literals of CEL: which numbers and texts a proxy can compile.
+// Literals of CEL: the numbers and texts that a proxy can compile.
 
 const LARGEST = 2n ** 63n - 1n;
 const LARGEST_UNSIGNED = 2n ** 64n - 1n;
 
-/** Whether a number has a place in 64 bits. @param isNegative There is a minus before it. */
+/** Whether a number fits into 64 bits. @param isNegative A minus stands before the number. */
 function isNumberOfCel(text: string, isNegative: boolean): boolean {
   const isHex = /^0x/i.test(text);
   if (!isHex && /[.eE]/.test(text)) return true;
@@ -25,7 +25,7 @@ function isNumberOfCel(text: string, isNegative: boolean): boolean {
 const OPENING = /^(?:[bB]?[rR]?|[rR][bB])("""|'''|"|')/;
 const ESCAPE = /\\(?:[abfnrtv\\'"`?]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})/g;
 
-/** The parts of a text; undefined: it is none. */
+/** The parts of a text; undefined: not a text. */
 function partsOf(
   text: string,
 ): { readonly isRaw: boolean; readonly quotes: string; readonly content: string } | undefined {
@@ -35,18 +35,18 @@ function partsOf(
   return { isRaw: /r/i.test(opening), quotes, content: text.slice(opening.length, text.length - quotes.length) };
 }
 
-/** Whether all that begins with a backslash in a text is known. */
+/** Whether every escape in a text is known. */
 function isTextOfCel(text: string): boolean {
   const { isRaw = false, content = "" } = partsOf(text) ?? {};
   return isRaw || !content.replaceAll(ESCAPE, "").includes("\\");
 }
 
-/** Whether a text that is searched with is an expression of RE2; anything but a text is known only to the proxy. */
+/** Whether the text of a search is an expression of RE2. Only the proxy knows the value of other arguments. */
 function isPatternOfCel(argument: string): boolean {
   const found = partsOf(argument.trim());
   if (found === undefined) return true;
   const { isRaw, quotes, content } = found;
-  if (content.includes(quotes)) return true; // Several texts, with something between them.
+  if (content.includes(quotes)) return true; // Several texts, with something in between.
   return looksLikeRe2(isRaw ? content : content.replaceAll(/\\([\\'"`?])/g, "$1"));
 }
 
@@ -54,8 +54,8 @@ function isPatternOfCel(argument: string): boolean {
 const MAX_DEPTH = 100;
 
 /**
- * Functions that Envoy 1.40 knows, by the numbers of their arguments; what a function is called on is one of them. It has
- * no functions that go through lists, and makes no texts.
+ * Functions of Envoy 1.40, by the numbers of their arguments; the value before the dot counts as an argument. Envoy
+ * lacks functions that iterate over lists, and functions that make texts.
  */
 const FUNCTIONS: ReadonlyMap<string, readonly number[]> = new Map([
   ...of([1], "size int uint double bytes bool type duration timestamp dyn"),
@@ -78,7 +78,7 @@ const TEXT = /[bB]?[rR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\
 const WORD = /[A-Za-z_]\w*/y;
 const BINARY = /\|\||&&|[<>=!]=|[<>]|in\b|[-+*/%]/y;
 
-/** The fault of an expression; undefined: it has none. */
+/** The fault of an expression; undefined: none. */
 export function celProblem(expression: string): string | undefined {
   return new CelParser(expression).problem();
 }
@@ -90,7 +90,7 @@ class CelParser {
   readonly #text: string;
   #at = 0;
   #depth = 0;
-  /** Whether the operand that was read last is a field of another one (`a.b`). */
+  /** Whether the last operand is a field of another operand (`a.b`). */
   #isField = false;
 
   constructor(text: string) {
@@ -158,9 +158,9 @@ class CelParser {
   }
 
   /**
-   * A name or a call. Answers whether it is a name.
+   * Reads a name or a call. Returns whether it is a name.
    *
-   * @param on It is one of another value.
+   * @param on A member of another value.
    */
   #member(on: boolean): boolean {
     const from = this.#at;

@@ -13,7 +13,7 @@ const TOPOLOGY_LABELS = new Set([
   "topology.mesh.io/subzone",
 ]);
 
-/** Checks a locality setting. `hasOutlierDetection`: failover works only with it. */
+/** Checks a locality setting. `hasOutlierDetection`: failover works only with outlier detection. */
 export function checkLocality(
   setting: LocalityLbSetting | undefined,
   hasOutlierDetection: boolean,
@@ -55,7 +55,7 @@ export function checkLocality(
   });
 }
 
-/** Localities in one list: each is compared with all others. */
+/** Most localities in one list: each is compared with all others. */
 const MAX_LOCALITIES = 1000;
 
 /** Localities must be well formed and must not cover each other. */
@@ -78,7 +78,7 @@ function checkLocalities(localities: readonly string[], at: string, report: Find
   }
 }
 
-/** At most three parts, as Istio splits them: all behind the second slash is the subzone. */
+/** At most three parts, as in Istio: the subzone is everything behind the second slash. */
 function splitLocality(locality: string): string[] {
   const [region = "", zone, ...subzone] = locality.split("/");
   if (zone === undefined) return [region];

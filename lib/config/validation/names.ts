@@ -1,8 +1,8 @@
 /**
  * Names: DNS labels, host names, ports' names, label keys and values.
  *
- * Each `...Problem` function returns the expectation when the text is wrong, undefined when it is right. Rules are
- * those of Istio: labels of at most 63 characters, names of at most 255.
+ * Each `...Problem` function returns the expectation for a wrong text, and undefined for a right text. The rules are
+ * Istio's: labels of at most 63 characters, names of at most 255.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const LABEL_KEY = /^(?:([a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?)\/)?((?:[A-Za-
 const LABEL_VALUE = /^(?:(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const OBJECT_NAME = /^[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?$/;
 
-/** Nearly every host that is written: labels of right signs, the last of which begins with a letter. */
+/** Nearly every written host: labels of allowed characters; the last label begins with a letter. */
 const USUAL_HOST = /^(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-zA-Z](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/;
 
 /** Whether the text is a DNS label: letters, digits and inner hyphens, at most 63. */
@@ -79,7 +79,7 @@ export function hostsOverlap(a: string, b: string): boolean {
   return wildB ? a.endsWith(b.slice(1)) : a === b;
 }
 
-/** Whether every host that `inner` means is also meant by `outer`. */
+/** Whether `outer` means every host that `inner` means. */
 export function isHostWithin(inner: string, outer: string): boolean {
   if (inner.startsWith("*")) return outer.startsWith("*") && inner.slice(1).endsWith(outer.slice(1));
   return outer.startsWith("*") ? inner.endsWith(outer.slice(1)) : inner === outer;

@@ -10,8 +10,8 @@ import { isDnsLabel } from "./names.ts";
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
 /**
- * Whether the text is an IP address: dotted decimal without leading zeros, or IPv6 without a zone: an interface is of one
- * machine, and an Envoy elsewhere refuses the whole resource.
+ * Whether the text is an IP address: dotted decimal without leading zeros, or IPv6 without a zone. A zone names an
+ * interface of one machine, and an Envoy elsewhere refuses the whole resource.
  */
 export function isIpAddress(text: string): boolean {
   if (IPV4.test(text)) return true;
@@ -25,7 +25,7 @@ export function isCidr(text: string): boolean {
   return match !== null && isIpAddress(address) && Number(bits) <= (address.includes(":") ? 128 : 32);
 }
 
-/** Expected text when it is neither an address nor a CIDR. */
+/** The expectation for a text that is neither an address nor a CIDR. */
 export function subnetProblem(text: string): string | undefined {
   return isIpAddress(text) || isCidr(text) ? undefined : "an IP address or CIDR such as 10.0.0.0/8";
 }
@@ -66,10 +66,10 @@ export function protocolClass(protocol: string): "http" | "tls" | "tcp" | "udp" 
   return OTHER.has(name) ? "tcp" : "unknown";
 }
 
-/** The protocols that may be written, for findings. */
+/** The protocols of ports, for findings. */
 export const PROTOCOLS = "HTTP, HTTP2, GRPC, GRPC-WEB, HTTPS, TLS, TCP, MONGO, REDIS, MYSQL or UDP";
 
-/** Checks an optional protocol; empty means that it is sniffed. */
+/** Checks an optional protocol; empty means sniffing. */
 export function checkProtocol(protocol: string | undefined, at: string, report: Findings): void {
   if (protocol !== undefined && protocol !== "" && protocolClass(protocol) === "unknown") {
     report.error(at, protocol, PROTOCOLS);

@@ -1,6 +1,6 @@
 /**
- * Regular expressions, in RE2 syntax: the proxy's. Checking one means compiling it, so the cost of an expression is
- * bounded first.
+ * Regular expressions in the proxy's syntax, RE2. Checking an expression means compiling it, so the cost is bounded
+ * first.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { isSimple, readingSteps } from "./regex_work.ts";
 
 /** Longest regular expression, in characters. */
 export const MAX_REGEX_LENGTH = 1024;
-/** Largest expression once its repetitions are written out, in steps of work; about 30 ms here. */
+/** Largest expression with its repetitions written out, in steps of work; about 30 ms here. */
 const MAX_REGEX_STEPS = 10_000;
 
-/** Checks that a regular expression compiles as RE2. An expression that the object had before costs nothing. */
+/** Checks that a regular expression compiles as RE2. An expression from the object's last version costs nothing. */
 export function checkRegex(regex: string, at: string, report: Findings): void {
   if (regex.length > MAX_REGEX_LENGTH) {
     report.error(
@@ -32,9 +32,9 @@ export function checkRegex(regex: string, at: string, report: Findings): void {
 }
 
 /**
- * Compiles an expression that nobody has checked, such as one that a patch brought.
+ * Compiles an unchecked expression, for example from a patch.
  *
- * @throws where it does not compile, or is larger than {@linkcode checkRegex} lets pass.
+ * @throws if the expression does not compile, or is larger than {@linkcode checkRegex} allows.
  */
 export function compileBounded(regex: string): RE2JS {
   const known = compiled.get(regex);
@@ -48,11 +48,11 @@ export function compileBounded(regex: string): RE2JS {
   return made;
 }
 
-/** What {@linkcode compileBounded} made: a request is held against the same expressions as the one before. */
+/** Results of {@linkcode compileBounded}: successive requests use the same expressions. */
 const compiled = new Map<string, RE2JS>();
 const MOST_COMPILED = 1000;
 
-/** Steps of work: those of the program, and those of reading the expression. */
+/** Steps of work: steps of the program, and steps of reading the expression. */
 export function compilationSteps(regex: string): number {
   return programSteps(regex) + readingSteps(regex);
 }
@@ -67,8 +67,8 @@ function compileProblem(regex: string): string | undefined {
 }
 
 /**
- * Steps of the program that the expression compiles to, roughly: characters and classes count one, repetitions what they repeat. An
- * expression with wrong syntax gets some number; the compiler reports the error.
+ * Approximate steps of the compiled program: a character or class counts one, a repetition counts its content
+ * repeatedly. For an expression with wrong syntax the number has no meaning; the compiler reports the error.
  */
 export function programSteps(regex: string): number {
   const groups: number[] = [];

@@ -1,19 +1,19 @@
 /**
- * Whether RE2 can read an expression, judged as JavaScript does: the syntax is nearly the same, and it needs no library,
- * which an agent would have to load. Of what RE2 alone refuses, the usual is known.
+ * Whether RE2 can read an expression, judged by JavaScript. The syntax is nearly the same, and an agent need not load a
+ * library. The usual expressions that RE2 alone refuses are known here.
  *
  * @module
  */
 
-/** A sign behind a backslash, and the beginning of a condition before or after. */
+/** An escaped character, and the beginning of a look-ahead or look-behind. */
 const ESCAPES_AND_CONDITIONS = /\\[^]|\(\?<?[=!]/g;
 
-/** Conditions before and after, and groups that are found again: RE2 lacks them. */
+/** Look-aheads, look-behinds and back-references: RE2 lacks them. */
 function hasMoreThanRe2(expression: string): boolean {
   return expression.matchAll(ESCAPES_AND_CONDITIONS).some(([found]) => found[0] === "(" || /[1-9]/.test(found[1]!));
 }
 
-/** Flags, and names of groups: JavaScript writes them otherwise. */
+/** Flags, and names of groups: JavaScript has another syntax. */
 const FLAGS = /\(\?[imsU-]+([:)])/g;
 const NAMED_GROUP = /\(\?P</g;
 

@@ -1,28 +1,28 @@
 /**
- * The work of compiling a regular expression, before it is done: the compiler goes over the tables of a Unicode property
- * once for each time that it is named, and without regard to case over all characters of a range.
+ * The estimated work of compiling a regular expression. The compiler goes over the tables of a Unicode property once
+ * for each use, and without regard to case over all characters of a range.
  *
  * @module
  */
 
-/** Steps that the name of a Unicode property counts for: up to 190 µs each. */
+/** Steps for a use of a Unicode property: up to 190 µs each. */
 const PROPERTY_STEPS = 80;
 
-/** Characters of a range that count for one step where case is disregarded: 40 ns each. */
+/** Characters of a range in one step, without regard to case: 40 ns each. */
 const FOLDED_IN_A_STEP = 64;
 
-/** Characters that have another case, and those between them: the compiler goes over no more of a range. */
+/** The last character with another case: the compiler ignores the rest of a range. */
 const FOLDED_AREA = 0x1e944;
 
-/** Steps of a group, beside what is in it. */
+/** Steps of a group, without its content. */
 const GROUP_STEPS = 2;
 
-/** A group of flags among which is `i`. */
+/** A group of flags with `i`. */
 const DISREGARDS_CASE = /\(\?[msU]*i/;
 
 /**
- * Steps that the signs of an expression cost beside those of its program. Repetitions do not count: what is repeated
- * is read once.
+ * Steps for reading the characters of an expression, besides the steps of its program. Repetitions do not count:
+ * repeated content is read once.
  */
 export function readingSteps(regex: string): number {
   const folds = DISREGARDS_CASE.test(regex);
@@ -36,7 +36,7 @@ export function readingSteps(regex: string): number {
     if (!inClass && sign === "[") {
       inClass = true;
       at = regex[next] === "^" ? next + 1 : next;
-      // A bracket at the beginning of a class is one of its characters.
+      // A bracket at the beginning of a class is a character of the class.
       if (regex[at] === "]") [from, at] = signAt(regex, at);
       continue;
     }
@@ -58,7 +58,7 @@ function widthOf(from: number | undefined, to: number | undefined): number {
   return from === undefined || to === undefined ? FOLDED_AREA : Math.min(FOLDED_AREA, Math.max(0, to - from));
 }
 
-/** The character that begins at a place, undefined where it is no single one, and the place after it. */
+/** The single character at a place, or undefined, and the place behind. */
 function signAt(regex: string, at: number): readonly [value: number | undefined, next: number] {
   const value = regex.codePointAt(at);
   if (value === undefined) return [undefined, at + 1];
@@ -71,7 +71,7 @@ function signAt(regex: string, at: number): readonly [value: number | undefined,
 /** Letters, digits and signs without a meaning, the any-sign, escaped signs and plain classes, each perhaps repeated. */
 const SIMPLE = /^\^?(?:(?:[\w/:,=@%&~ -]|\.|\\[./?*+()[\]{}|^$-]|\[\^?(?:[A-Za-z0-9_/.]|a-z|A-Z|0-9)+-?\])[*+?]?)*\$?$/;
 
-/** Whether an expression is so simple that RE2 reads it for sure, which saves compiling it. */
+/** Whether RE2 certainly reads an expression, because the expression is simple. Saves compiling. */
 export function isSimple(regex: string): boolean {
   return SIMPLE.test(regex);
 }

@@ -1,5 +1,5 @@
 /**
- * Rules that several kinds share: selectors, target references, export lists, connection pools, probes.
+ * Rules of several kinds: selectors, target references, export lists, connection pools, probes.
  *
  * @module
  */
@@ -45,14 +45,14 @@ const TARGETS: readonly { readonly kind: string; readonly groups: readonly strin
   { kind: "GatewayClass", groups: ["gateway.networking.k8s.io"] },
 ];
 
-/** The three ways in which a policy selects workloads. */
+/** The three ways of a policy to select workloads. */
 export interface Attachment {
   readonly selector?: WorkloadSelector;
   readonly targetRef?: PolicyTargetReference;
   readonly targetRefs?: readonly PolicyTargetReference[];
 }
 
-/** Checks selector and target references of a policy: at most one way, each right. */
+/** Checks selector and target references of a policy: at most one way, without mistakes. */
 export function checkAttachment(policy: Attachment, report: Findings): void {
   const ways = [
     policy.selector && "selector",

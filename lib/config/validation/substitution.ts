@@ -1,8 +1,8 @@
 /**
- * Substitution commands in texts that the proxy fills in for each request (`%REQ(x-user)%`): which ones Envoy has.
+ * Substitution commands of Envoy, in texts that the proxy fills in for each request (`%REQ(x-user)%`).
  *
- * Envoy refuses the whole resource for one text that it cannot read, so such a text must not reach it. The lists were
- * taken by asking Envoy 1.40 for each name with and without an argument.
+ * Envoy refuses the whole resource because of one unreadable text, so such a text must not reach Envoy. Envoy 1.40 was
+ * asked for each name, with and without an argument, to make these lists.
  *
  * @module
  */
@@ -60,14 +60,16 @@ const ARGUMENT = commands(`
   UPSTREAM_FILTER_STATE UPSTREAM_METADATA
 `);
 
-/** Beside those without an argument, take no length. */
+/** Besides the commands without an argument, these take no length. */
 const WITHOUT_LENGTH = commands(`CLUSTER_METADATA COMMON_DURATION UPSTREAM_METADATA`);
 const WITH_LENGTH = commands(`PATH QUERY_PARAMS`);
 
 /** Are known where headers are changed, and nowhere else. */
 const OF_HEADERS = commands(`PER_REQUEST_STATE`);
 
-/** `%NAME%`, `%NAME(argument)%`, `%NAME(argument):LENGTH%`; `%%` is a percent sign. An argument may have brackets in it. */
+/**
+ * `%NAME%`, `%NAME(argument)%`, `%NAME(argument):LENGTH%`; `%%` is a percent sign. An argument may contain brackets.
+ */
 const NAME = /%([A-Z0-9_]+)/y;
 const PLAIN_END = /(:\d+)?%/y;
 const ARGUMENT_END = /\)(:\d+)?%|\n/g;
@@ -75,7 +77,7 @@ const ARGUMENT_END = /\)(:\d+)?%|\n/g;
 /** Where a text is written: to a header of a request or response, or to a log or a tag. */
 export type SubstitutionPlace = "header" | "report";
 
-/** The mistake for which Envoy cannot read a text with commands; undefined when it can. */
+/** The mistake that keeps Envoy from reading a text with commands; undefined: none. */
 export function substitutionProblem(text: string, place: SubstitutionPlace): string | undefined {
   if (!text.includes("%")) return undefined;
   const { commands, isWhole } = commandsOf(text);
@@ -86,7 +88,7 @@ export function substitutionProblem(text: string, place: SubstitutionPlace): str
   return isWhole ? undefined : "a lone % (write %% for a percent sign)";
 }
 
-/** The commands of a text, and whether each percent sign belongs to one. */
+/** The commands of a text, and whether each percent sign belongs to a command. */
 function commandsOf(text: string): { readonly commands: readonly InnerCommand[]; readonly isWhole: boolean } {
   const commands: InnerCommand[] = [];
   const argumentEnd = nextMatch(ARGUMENT_END, text);
@@ -120,7 +122,7 @@ function matchAt(form: RegExp, text: string, at: number): RegExpExecArray | null
   return form.exec(text);
 }
 
-/** The next match from a place on; places only grow, so that each part of the text is searched once. */
+/** The next match from a place on. Places only grow, so each part of the text is searched once. */
 function nextMatch(form: RegExp, text: string): (from: number) => RegExpExecArray | null {
   let found: RegExpExecArray | null | undefined;
   return (from) =>

@@ -1,16 +1,16 @@
 /**
- * Arguments of substitution commands (`x-user` of `%REQ(x-user)%`): which ones Envoy 1.40 can read. The rules were taken
- * by asking it.
+ * Arguments of substitution commands (`x-user` of `%REQ(x-user)%`) that Envoy 1.40 can read. The rules were found by
+ * asking Envoy.
  *
  * @module
  */
 import { isObject } from "../schema/field.ts";
 import { celProblem } from "./cel.ts";
 
-/** Says what is wrong with an argument; undefined: nothing. */
+/** The mistake in an argument; undefined: none. */
 type ArgumentRule = (argument: string) => string | undefined;
 
-/** Characters of header names, pseudo headers among them, and the question mark before another name. */
+/** Characters of header names, including pseudo headers, and the question mark before another name. */
 const HEADERS = /^[-!#$%&'*+.^_`|~:A-Za-z0-9]*(?:\?[-!#$%&'*+.^_`|~:A-Za-z0-9]*)?$/;
 const METADATA_OF = /^(?:DYNAMIC|CLUSTER|ROUTE|UPSTREAM_HOST|LISTENER|LISTENER_FILTER_CHAIN|VIRTUAL_HOST)(?::|$)/;
 const PATH = /^(?:(?:WQ|NQ)(?::(?:ORIG|PATH|ORIG_OR_PATH)?(?::.*)?)?)?$/;
@@ -55,7 +55,10 @@ const RULES: Readonly<Record<string, ArgumentRule>> = {
   QUERY_PARAMS: matching(/^(?:ORIG|DECODED)?$/, "ORIG or DECODED"),
 };
 
-/** The mistake in the argument of a command; follows its name. Undefined: Envoy can read it. */
+/**
+ * The mistake in the argument of a command, worded to follow the command's name. Undefined: Envoy can read the
+ * argument.
+ */
 export function argumentProblem(name: string, argument: string): string | undefined {
   return RULES[name]?.(argument);
 }
@@ -67,7 +70,7 @@ export interface InnerCommand {
   readonly hasLength: boolean;
 }
 
-/** The commands of the argument of `COALESCE`; undefined: Envoy cannot read it. */
+/** The commands in the argument of `COALESCE`; undefined: Envoy cannot read the argument. */
 export function operatorsOf(argument: string): readonly InnerCommand[] | undefined {
   let json: unknown;
   try {
@@ -81,8 +84,8 @@ export function operatorsOf(argument: string): readonly InnerCommand[] | undefin
 }
 
 /**
- * One of these commands: its name, or an object with `command`, `param` and `max_length`. Undefined: it is none. Agents
- * check the formats of logs as well, and would load a library for this object alone.
+ * A command: a name, or an object with `command`, `param` and `max_length`. Undefined: not a command. Read without a
+ * library, because agents check the formats of logs too, and would load a library for this object alone.
  */
 function operator(one: unknown): InnerCommand | undefined {
   if (typeof one === "string") return { name: one, hasLength: false };

@@ -6,7 +6,7 @@
 import type { Findings } from "../../finding/findings.ts";
 import type { ClientTlsSettings, ServerTlsSettings, TlsProtocol } from "../kinds/common/schema.ts";
 
-/** Cipher suites that the proxy knows by these names (BoringSSL, without pre-shared keys). */
+/** The proxy's cipher suites by name (BoringSSL, without pre-shared keys). */
 export const CIPHER_SUITES: ReadonlySet<string> = new Set([
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",
@@ -25,14 +25,17 @@ export const CIPHER_SUITES: ReadonlySet<string> = new Set([
   "DES-CBC3-SHA",
 ]);
 
-/** Whether the proxy takes this cipher suite: a name, `ALL`, or a group of equal preference (`[A|B]`). */
+/** Whether the proxy accepts this cipher suite: a name, `ALL`, or a group of equal preference (`[A|B]`). */
 export function isCipherSuite(suite: string): boolean {
   const group = /^\[(.+)\]$/.exec(suite)?.[1];
   if (group !== undefined) return group.split("|").every((member) => CIPHER_SUITES.has(member));
   return suite === "" || suite === "ALL" || CIPHER_SUITES.has(suite);
 }
 
-/** Whether it is an expression with an operator (`-ALL`, `!SHA1`, `+RSA`, `@STRENGTH`): a proxy refuses the whole list. */
+/**
+ * Whether a suite is an expression with an operator (`-ALL`, `!SHA1`, `+RSA`, `@STRENGTH`): a proxy refuses the whole
+ * list.
+ */
 export function isCipherOperator(suite: string): boolean {
   return /^[-!+@]/.test(suite);
 }
@@ -80,10 +83,10 @@ export function checkServerTls(tls: ServerTlsSettings | undefined, at: string, r
   }
 }
 
-/** Fields that say which clients are let in, and are in force only where clients show a certificate. */
+/** Fields that restrict clients. They have an effect only if clients show a certificate. */
 const CLIENT_CHECKS = ["subjectAltNames", "verifyCertificateSpki", "verifyCertificateHash"] as const;
 
-/** Whether a server asks for a check of clients in a mode in which it looks at no certificate of theirs, and ends TLS itself. */
+/** Whether a server ends TLS itself in a mode without certificates of clients, and yet asks for a check of clients. */
 export function checksNobody(tls: ServerTlsSettings): boolean {
   return tls.mode === "SIMPLE" && CLIENT_CHECKS.some((field) => tls[field]?.length);
 }
@@ -105,7 +108,7 @@ function checkClientChecks(tls: ServerTlsSettings, at: string, report: Findings)
   }
 }
 
-/** Versions in their order; TLS_AUTO is the proxy's: 1.2 at least for servers, 1.3 at most. */
+/** Versions in order. TLS_AUTO is the proxy's choice: 1.2 at least for servers, 1.3 at most. */
 const VERSIONS = ["TLSV1_0", "TLSV1_1", "TLSV1_2", "TLSV1_3"] as const;
 
 function checkVersions(

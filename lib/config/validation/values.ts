@@ -62,12 +62,12 @@ export function isAuthorityHeader(name: string): boolean {
   return lower === ":authority" || lower === "host";
 }
 
-/** Whether a text has a character (NUL, CR, LF) that no part of an HTTP head may have. */
+/** Whether a text has a character (NUL, CR, LF) that is not allowed in an HTTP head. */
 export function breaksLines(text: string): boolean {
   return /[\0\r\n]/.test(text);
 }
 
-/** Checks a text that becomes a part of an HTTP head: none has line breaks or NUL. Absent is right. */
+/** Checks a text for an HTTP head, which has no line breaks or NUL. Absent is right. */
 export function checkHeadText(text: string | undefined, at: string, report: Findings): void {
   if (text !== undefined && breaksLines(text)) report.error(at, text, "a text without line breaks and NUL");
 }

@@ -41,7 +41,7 @@ export function checkServiceAccounts(values: Values, at: string, report: Finding
   });
 }
 
-// Characters of a path segment by RFC 3986 without "*", which templates do not have.
+// Characters of a path segment by RFC 3986 without "*", which templates lack.
 const SEGMENT = /^[a-zA-Z0-9\-._~%!$&'()+,;:@=]+$/;
 
 /** Checks path templates: `{*}` is one segment, `{**}` any rest and the last operator; no other braces. */
@@ -79,7 +79,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/^destination\.(?:name|user)$/, "the policy's selector instead"],
 ];
 
-/** Checks a condition: a known attribute, and values of its type. */
+/** Checks a condition: a known attribute, and values of the attribute's type. */
 export function checkAttribute(condition: AuthorizationCondition, at: string, report: Findings): void {
   const { key } = condition;
   for (const field of ["values", "notValues"] as const) {

@@ -134,7 +134,7 @@ function refuseIdentities(rule: AuthorizationRule, at: string, report: Findings)
   });
 }
 
-/** Whether a rule has nothing that a TCP connection has too. */
+/** Whether a rule uses only properties that TCP connections lack. */
 function readsOnlyHttp(rule: AuthorizationRule): boolean {
   const sources = (rule.from ?? []).flatMap(({ source }) => source ?? []);
   const operations = (rule.to ?? []).flatMap(({ operation }) => operation ?? []);

@@ -1,12 +1,12 @@
 /**
- * Messages that several kinds share.
+ * Messages of several kinds.
  *
  * Rules of every spec type in `lib/config/kinds`:
- * - Field names are what users write (camelCase; snake_case input is accepted and turned into it).
+ * - Field names are users' names (camelCase; snake_case input is accepted and converted).
  * - A field that was not written is absent. A scalar, list or map written as its zero value (`0`, `""`, `false`, `[]`,
- *   `{}`) counts as not written, as protobuf does it. Where "written as zero" means something else than "absent", the schema keeps the zero
+ *   `{}`) counts as not written, as in protobuf. If zero and absent have different meanings, the schema keeps the zero
  *   (`keepZero`).
- * - Durations are numbers in milliseconds (fractions possible), also where the user wrote another unit.
+ * - Durations are numbers in milliseconds (fractions possible), whatever unit the user wrote.
  * - Enumerations are their names. An enumeration field without `?` carries its default when not written.
  * - Specs are deeply immutable; share them, never copy them to change them.
  *
@@ -22,9 +22,9 @@ export const stringMatch = message(
   {
     /** The whole text. */
     exact: keepZero(string()),
-    /** Prefix (an empty prefix matches everything that is present). */
+    /** Prefix (an empty prefix matches every present value). */
     prefix: keepZero(string()),
-    /** RE2 regular expression that must match the whole value; checked to compile. */
+    /** RE2 regular expression for the whole value; checked to compile. */
     regex: keepZero(string()),
   },
   { oneOf: [["exact", "prefix", "regex"]] },
@@ -34,7 +34,7 @@ export const stringMatch = message(
 export interface StringMatch extends Of<typeof stringMatch> {}
 
 export const workloadSelector = message({
-  /** Labels that a workload must carry, all of them. */
+  /** Required labels of a workload. */
   matchLabels: labels(),
 });
 
@@ -42,7 +42,7 @@ export const workloadSelector = message({
 export interface WorkloadSelector extends Of<typeof workloadSelector> {}
 
 export const labelsSelector = message({
-  /** Labels that a workload must carry, all of them. */
+  /** Required labels of a workload. */
   labels: labels(),
 });
 
@@ -92,7 +92,7 @@ export const tcpKeepalive = message({
 export interface TcpKeepalive extends Of<typeof tcpKeepalive> {}
 
 const tcpSettings = message({
-  /** Connections to one host; absent: no limit of ours. */
+  /** Connections to one host; absent: not limited by the mesh. */
   maxConnections: int32(),
   /** Longest time to make a TCP connection; absent: the mesh's connectTimeout. */
   connectTimeout: duration(),
@@ -108,7 +108,7 @@ const tcpSettings = message({
 export interface TcpSettings extends Of<typeof tcpSettings> {}
 
 const httpSettings = message({
-  /** Requests that may wait for a connection. */
+  /** Requests waiting for a connection. */
   http1MaxPendingRequests: int32(),
   /** Requests to the destination at the same time. */
   http2MaxRequests: int32(),
@@ -116,13 +116,13 @@ const httpSettings = message({
   maxRequestsPerConnection: int32(),
   /** Retries to all hosts of the destination at the same time. */
   maxRetries: int32(),
-  /** Longest time without a request on a connection; absent: 1 h; 0 turns it off. */
+  /** Longest time without a request on a connection; absent: 1 h; 0 turns the timeout off. */
   idleTimeout: duration(),
   /** Default DEFAULT: as the mesh configuration says. */
   h2UpgradePolicy: withDefault(enumOf("DEFAULT", "DO_NOT_UPGRADE", "UPGRADE"), "DEFAULT"),
   /** Talk to the destination in the protocol the client used. */
   useClientProtocol: bool(),
-  /** Streams of one HTTP/2 connection at the same time. */
+  /** Concurrent streams of an HTTP/2 connection. */
   maxConcurrentStreams: int32(),
 });
 
@@ -130,7 +130,7 @@ const httpSettings = message({
 export interface HttpSettings extends Of<typeof httpSettings> {}
 
 export const connectionPool = message({
-  /** Settings of TCP connections, also of those that carry HTTP. */
+  /** Settings of TCP connections, including connections that carry HTTP. */
   tcp: tcpSettings,
   /** Settings of HTTP connections. */
   http: httpSettings,
@@ -146,16 +146,19 @@ export const clientTls = message({
   clientCertificate: string(),
   /** Path of the private key (MUTUAL). */
   privateKey: string(),
-  /** Path of the authorities that verify the server; absent: those of the proxy's system (see `insecureSkipVerify`). */
+  /**
+   * Path of the authorities that verify the server; absent: the authorities of the proxy's system (see
+   * `insecureSkipVerify`).
+   */
   caCertificates: string(),
   /** Name of a secret with key, certificate and authority; excludes the paths. */
   credentialName: string(),
   /**
-   * Names of which the server's certificate must carry one. Absent: those of the service entry and of the service
-   * accounts of its endpoints. Empty: none, any certificate of the authorities will do.
+   * Accepted names in the server's certificate. Absent: the names of the service entry and of the service accounts of
+   * its endpoints. Empty: any certificate of the authorities.
    */
   subjectAltNames: keepZero(list(string())),
-  /** Server name that the client sends. */
+  /** Server name sent by the client. */
   sni: string(),
   /** The server's certificate is not verified. */
   insecureSkipVerify: keepZero(bool()),
@@ -171,9 +174,9 @@ const tlsProtocol = enumOf("TLS_AUTO", "TLSV1_0", "TLSV1_1", "TLSV1_2", "TLSV1_3
 const tlsCertificate = message({
   /** File with the certificate. */
   serverCertificate: string(),
-  /** File with its key. */
+  /** File with the certificate's key. */
   privateKey: string(),
-  /** File with the authorities that clients' certificates must be of. */
+  /** File with the authorities of clients' certificates. */
   caCertificates: string(),
 });
 
@@ -190,19 +193,19 @@ export const serverTls = message({
   ),
   /** File with the certificate. */
   serverCertificate: string(),
-  /** File with its key. */
+  /** File with the certificate's key. */
   privateKey: string(),
-  /** File with the authorities that clients' certificates must be of. */
+  /** File with the authorities of clients' certificates. */
   caCertificates: string(),
-  /** File with the certificates that are revoked. */
+  /** File with the revoked certificates. */
   caCrl: string(),
   /** Name of the secret with the certificate and its key. */
   credentialName: string(),
-  /** At most two (one RSA, one ECDSA). */
+  /** At most two: an RSA and an ECDSA certificate. */
   credentialNames: list(string()),
   /** Several certificates, from files; the client's algorithms choose. */
   tlsCertificates: list(tlsCertificate),
-  /** Names of which a client's certificate must have one. */
+  /** Accepted names in a client's certificate. */
   subjectAltNames: list(string()),
   /** base64 SHA-256 of accepted public keys. */
   verifyCertificateSpki: list(string()),
@@ -237,25 +240,25 @@ const localityDistribute = message({
   to: required(map(uint32()), "a map of locality to percent"),
 });
 
-/** Share of traffic from one locality to others. */
+/** Share of traffic from a locality to other localities. */
 export interface LocalityDistribute extends Of<typeof localityDistribute> {}
 
 const localityFailover = message({
   /** Region of the client. */
   from: required(string(), "a region"),
-  /** Region that takes over when that has no healthy endpoint. */
+  /** Region that takes over when the client's region has no healthy endpoint. */
   to: required(string(), "a region"),
 });
 
-/** The region that gets another one's traffic when that has no healthy endpoint. */
+/** A region, and the region that takes over when the first region has no healthy endpoint. */
 export interface LocalityFailover extends Of<typeof localityFailover> {}
 
 export const localityLbSetting = message({
   /** Shares by locality of the client. */
   distribute: list(localityDistribute),
-  /** Regions that take over for others. */
+  /** Regions that take over for other regions. */
   failover: list(localityFailover),
-  /** Labels compared in order (`label` or `label=value`); endpoints that share more come first. */
+  /** Labels compared in order (`label` or `label=value`); endpoints that share more labels come first. */
   failoverPriority: list(labelExpression),
   /** Absent: on. */
   enabled: keepZero(bool()),
@@ -267,13 +270,13 @@ export interface LocalityLbSetting extends Of<typeof localityLbSetting> {}
 export const httpRetry = message({
   /** 0 turns retries off. */
   attempts: withDefault(int32(), 0),
-  /** Longest time of one try; absent: the route's timeout. */
+  /** Longest time of a try; absent: the route's timeout. */
   perTryTimeout: duration(),
   /** Comma separated proxy retry conditions, or status codes; absent: the mesh's default. */
   retryOn: string(),
   /** Retries may go to other localities. */
   retryRemoteLocalities: keepZero(bool()),
-  /** Retries go to other endpoints than those that failed; absent: they do. */
+  /** Retries avoid endpoints that failed before; absent: true. */
   retryIgnorePreviousHosts: keepZero(bool()),
   /** Base interval of the exponential back-off. */
   backoff: duration(),
@@ -315,16 +318,16 @@ export const readinessProbe = message(
     successThreshold: int32(),
     /** Absent: 3. */
     failureThreshold: int32(),
-    /** An HTTP request that must be answered with 200 to 399. */
+    /** An HTTP request; the answer must be 200 to 399. */
     httpGet: httpHealthCheck,
-    /** A port that must accept a connection. */
+    /** A port; the connection must be accepted. */
     tcpSocket: message({
       /** Host; absent: the workload's address. */
       host: string(),
       /** Number of the port. */
       port: required(uint32(), "a port number, 1..65535"),
     }),
-    /** A command that must end with 0. */
+    /** A command; the exit code must be 0. */
     exec: message({
       /** The command and its arguments. */
       command: required(list(string()), "a command, as a list of strings"),
@@ -333,7 +336,7 @@ export const readinessProbe = message(
     grpc: message({
       /** Number of the port. */
       port: withDefault(uint32(), 0),
-      /** Service that is asked for; absent: the server as a whole. */
+      /** The service in the question; absent: the server as a whole. */
       service: string(),
     }),
   },
@@ -352,5 +355,5 @@ export type ClientTlsMode = ClientTlsSettings["mode"];
 /** Server side TLS of a gateway or sidecar port. MESH_MUTUAL uses the mesh's own certificates. */
 export type ServerTlsMode = ServerTlsSettings["mode"];
 
-/** TLS protocol bound; TLS_AUTO leaves it to the proxy. */
+/** TLS protocol bound; with TLS_AUTO the proxy decides. */
 export type TlsProtocol = ServerTlsSettings["minProtocolVersion"];

@@ -1,5 +1,5 @@
 /**
- * DestinationRule: the treatment of traffic whose destination host was chosen.
+ * DestinationRule: the treatment of traffic to a chosen destination host.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const httpCookie = message({
   name: required(string(), "the name of the cookie"),
   /** Path of the cookie. */
   path: string(),
-  /** Life of a cookie that is made: 0 makes a session cookie, absent makes none. */
+  /** Life of a generated cookie: 0 makes a session cookie, absent generates none. */
   ttl: duration(),
 });
 
@@ -23,13 +23,13 @@ export interface HttpCookie extends Of<typeof httpCookie> {}
 
 const consistentHash = message(
   {
-    /** The header whose value is hashed. */
+    /** The header for the hash. */
     httpHeaderName: keepZero(string()),
-    /** The cookie whose value is hashed; made when the request has none. */
+    /** The cookie for the hash; generated if the request has none. */
     httpCookie,
     /** The client's address is hashed. */
     useSourceIp: keepZero(bool()),
-    /** The query parameter whose value is hashed. */
+    /** The query parameter for the hash. */
     httpQueryParameterName: keepZero(string()),
     /** The ring hash algorithm. */
     ringHash: message({
@@ -49,11 +49,11 @@ const consistentHash = message(
   },
 );
 
-/** Soft affinity. One hash key is set; at most one algorithm (absent: ring hash). */
+/** Soft affinity. Exactly one hash key is set; at most one algorithm (absent: ring hash). */
 export interface ConsistentHashLb extends Of<typeof consistentHash> {}
 
 const warmupConfiguration = message({
-  /** Time in which a new endpoint gets to its full share, at least 1 s. */
+  /** Time until a new endpoint gets its full share, at least 1 s. */
   duration: required(duration(), "a duration such as 60s"),
   /** Percent of the full weight at the start, 0..100; absent: 10. */
   minimumPercent: keepZero(double()),
@@ -66,7 +66,7 @@ export interface WarmupConfiguration extends Of<typeof warmupConfiguration> {}
 
 const loadBalancer = message(
   {
-    /** One of the algorithms that need no settings. */
+    /** An algorithm without settings. */
     simple: enumOf("UNSPECIFIED", "LEAST_CONN", "RANDOM", "PASSTHROUGH", "ROUND_ROBIN", "LEAST_REQUEST"),
     /** Requests with the same property go to the same endpoint. */
     consistentHash,
@@ -84,15 +84,15 @@ const loadBalancer = message(
 export interface LoadBalancerSettings extends Of<typeof loadBalancer> {}
 
 const outlierDetection = message({
-  /** Deprecated; ignored when one of the newer counts is set. */
+  /** Deprecated; ignored if a newer count is set. */
   consecutiveErrors: int32(),
-  /** Failures to connect are counted apart from answers that are errors. */
+  /** Failures to connect are counted apart from error answers. */
   splitExternalLocalOriginErrors: bool(),
-  /** Failures to connect in a row; 0 turns this detector off. */
+  /** Failures to connect in a row; 0 turns the detector off. */
   consecutiveLocalOriginFailures: keepZero(uint32()),
-  /** 0 turns this detector off. */
+  /** 0 turns the detector off. */
   consecutiveGatewayErrors: keepZero(uint32()),
-  /** 0 turns this detector off. */
+  /** 0 turns the detector off. */
   consecutive5xxErrors: keepZero(uint32()),
   /** Time between sweeps; absent: 10 s. */
   interval: duration(),
@@ -112,7 +112,7 @@ const portPolicy = {
   loadBalancer,
   /** Limits and timeouts of connections. */
   connectionPool,
-  /** Conditions on which an endpoint that fails is left out for a while. */
+  /** Conditions on which a failing endpoint is left out for a while. */
   outlierDetection,
   /** TLS of connections to the destination. */
   tls: clientTls,
@@ -122,12 +122,12 @@ const portPolicy = {
 export interface PortPolicy extends ValuesOf<typeof portPolicy> {}
 
 const portTrafficPolicy = message({
-  /** The port that the settings are of. */
+  /** The port of the settings. */
   port: portSelector,
   ...portPolicy,
 });
 
-/** Policy of one port. */
+/** Policy of a single port. */
 export interface PortTrafficPolicy extends Of<typeof portTrafficPolicy> {}
 
 const tunnelSettings = message({
@@ -152,7 +152,7 @@ export interface ProxyProtocolSettings extends Of<typeof proxyProtocolSettings> 
 
 const trafficPolicy = message({
   ...portPolicy,
-  /** A port's entry replaces the policy of all ports as a whole for that port. */
+  /** A port's entry replaces the policy of all ports as a whole. */
   portLevelSettings: list(portTrafficPolicy),
   /** Sends TCP and TLS through a tunnel. */
   tunnel: tunnelSettings,
@@ -164,11 +164,11 @@ const trafficPolicy = message({
 export interface TrafficPolicy extends Of<typeof trafficPolicy> {}
 
 const subset = message({
-  /** Name by which routes refer to it. */
+  /** Name of the subset in routes. */
   name: required(string(), "the name of the subset"),
-  /** Labels that an endpoint must carry, all of them. */
+  /** Required labels of an endpoint. */
   labels: labels(),
-  /** Set fields replace those of the rule. */
+  /** Set fields replace the rule's fields. */
   trafficPolicy,
 });
 
@@ -182,9 +182,9 @@ export const destinationRule = message({
   trafficPolicy,
   /** Named groups of the host's endpoints, for routes. */
   subsets: list(subset),
-  /** Namespaces that see it: `*`, `.` (own), names; absent: the mesh's default. */
+  /** Namespaces that see the rule: `*`, `.` (own), names; absent: the mesh's default. */
   exportTo: list(string()),
-  /** Client workloads in the object's namespace that it is for; absent: all. */
+  /** Client workloads of the rule in the object's namespace; absent: all. */
   workloadSelector,
 });
 

@@ -6,7 +6,7 @@
 import type { ConfigObject } from "../../types.ts";
 import type { GatewayServerSpec } from "./schema.ts";
 
-/** A host of a server, and of which namespace objects may be bound to it. */
+/** A host of a server, and the namespace whose objects may be bound to the host. */
 export interface ServerHost {
   /** A namespace, or `*`: any. */
   readonly namespace: string;
@@ -14,7 +14,10 @@ export interface ServerHost {
   readonly host: string;
 }
 
-/** Hosts of a server: `host` and `*\/host` of any namespace, `./host` of the object's own, `ns/host` of that one. */
+/**
+ * Hosts of a server: `host` and `*\/host` of any namespace, `./host` of the object's own namespace, `ns/host` of
+ * namespace `ns`.
+ */
 export function serverHosts(server: GatewayServerSpec, namespace: string): ServerHost[] {
   return server.hosts.map((text) => {
     const lower = text.toLowerCase();
@@ -25,7 +28,7 @@ export function serverHosts(server: GatewayServerSpec, namespace: string): Serve
   });
 }
 
-/** The hosts of servers that pass connections on by the name that clients ask for (`AUTO_PASSTHROUGH`), as written. */
+/** The hosts of servers that pass connections on by the name in clients' requests (`AUTO_PASSTHROUGH`), as written. */
 export function passedHosts({ meta, spec }: ConfigObject<"Gateway">): ServerHost[] {
   const passing = spec.servers.filter(({ tls }) => tls?.mode === "AUTO_PASSTHROUGH");
   return passing.flatMap((server) => serverHosts(server, meta.namespace));

@@ -1,5 +1,5 @@
 /**
- * Gateway: ports that a standalone proxy listens on.
+ * Gateway: the ports of a standalone proxy.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const gatewayPort = message({
 export interface GatewayPort extends Of<typeof gatewayPort> {}
 
 const gatewayServerSpec = message({
-  /** The port that the gateway listens on. */
+  /** The listening port of the gateway. */
   port: required(
     gatewayPort,
     "a port with number, protocol and name",
@@ -34,7 +34,7 @@ const gatewayServerSpec = message({
   bind: string(),
   /** `[namespace/]host`; namespace `*` (any) or `.` (own). */
   hosts: required(list(string()), "at least one host"),
-  /** TLS of the port; HTTPS and TLS need it. */
+  /** TLS of the port; required for HTTPS and TLS. */
   tls: serverTls,
   /** Accepted, unused. */
   defaultEndpoint: string(),
@@ -42,11 +42,11 @@ const gatewayServerSpec = message({
   name: string(),
 });
 
-/** One listening port. */
+/** A listening port. */
 export interface GatewayServerSpec extends Of<typeof gatewayServerSpec> {}
 
 export const gateway = message({
-  /** Ports that the gateway serves. */
+  /** The ports of the gateway. */
   servers: required(
     list(gatewayServerSpec),
     "at least one server",

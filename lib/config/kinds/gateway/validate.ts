@@ -71,7 +71,7 @@ function checkServerPort(server: GatewayServerSpec, at: string, report: Findings
   }
 }
 
-/** Hosts are `[namespace/]host`; whole names only, since one gateway serves several namespaces. */
+/** Hosts are `[namespace/]host` with whole names, because one gateway serves several namespaces. */
 function checkGatewayHost(host: string, at: string, report: Findings): void {
   const slash = host.indexOf("/");
   const namespace = slash < 0 ? "*" : host.slice(0, slash);

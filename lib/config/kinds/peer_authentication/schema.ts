@@ -1,5 +1,5 @@
 /**
- * PeerAuthentication: which transport security a workload accepts.
+ * PeerAuthentication: the transport security that a workload accepts.
  *
  * @module
  */
@@ -18,12 +18,14 @@ const mutualTls = message({
 export interface MutualTls extends Of<typeof mutualTls> {}
 
 export const peerAuthentication = message({
-  /** Workloads of the namespace that it is for; absent: all of them, in the root namespace those of the mesh. */
+  /**
+   * Workloads of the policy in its namespace; absent: all workloads, in the root namespace all workloads of the mesh.
+   */
   selector: workloadSelector,
   /** Mode of all ports. */
   mtls: mutualTls,
-  // Written but empty is a mistake here, so it is kept for validation to see.
-  /** Port number (as a string key) to its mode; needs a selector. */
+  // A written but empty map is a mistake here, so the map is kept for validation.
+  /** Port number (as a string key) to the port's mode; needs a selector. */
   portLevelMtls: keepZero(map(mutualTls)),
 });
 

@@ -11,7 +11,7 @@ import { ownMetadataKey } from "../../spelling/spelling.ts";
 import { workloadSelector } from "../common/schema.ts";
 
 export const proxyConfig = message({
-  /** Workloads of the namespace that it is for; absent: all of them. */
+  /** Workloads of the settings in the namespace; absent: all workloads. */
   selector: workloadSelector,
   /** Worker threads; 0 means all cores. Absent: derived from the CPU limit. */
   concurrency: keepZero(int32()),

@@ -12,23 +12,23 @@ import { labelsSelector, targetReference } from "../common/schema.ts";
 const filterChainMatch = message({
   /** Name of the filter chain. */
   name: string(),
-  /** Server name that the chain is for. */
+  /** Server name of the chain. */
   sni: string(),
   /** `raw_buffer` or `tls`. */
   transportProtocol: string(),
   /** Comma separated. */
   applicationProtocols: string(),
-  /** The network filter in it. */
+  /** The network filter of the chain. */
   filter: message({
     /** Name of the filter. */
     name: string(),
-    /** The filter inside that filter. */
+    /** The filter inside the network filter. */
     subFilter: message({
       /** Name of the filter. */
       name: string(),
     }),
   }),
-  /** Destination port that the chain is for. */
+  /** Destination port of the chain. */
   destinationPort: uint32(),
 });
 
@@ -40,7 +40,7 @@ const listenerMatch = message({
   portNumber: uint32(),
   /** Not used; port names do not identify listeners. */
   portName: string(),
-  /** The filter chain in it. */
+  /** The filter chain of the listener. */
   filterChain: filterChainMatch,
   /** Name of a listener filter. */
   listenerFilter: string(),
@@ -66,7 +66,7 @@ const virtualHostMatch = message({
   name: string(),
   /** A domain of the virtual host. */
   domainName: string(),
-  /** The route in it. */
+  /** The route of the virtual host. */
   route: routeMatch,
 });
 
@@ -74,7 +74,7 @@ const virtualHostMatch = message({
 export interface VirtualHostMatch extends Of<typeof virtualHostMatch> {}
 
 const routeConfigurationMatch = message({
-  /** Port that the routes are for. */
+  /** Port of the routes. */
   portNumber: uint32(),
   /** Name of a gateway's port. */
   portName: string(),
@@ -111,7 +111,7 @@ const match = message(
     proxy: message({
       /** Regular expression for the proxy's version. */
       proxyVersion: string(),
-      /** Node metadata that the proxy must have, all of it. */
+      /** Required node metadata of the proxy. */
       metadata: stringMap(),
     }),
     /** Properties of the listener and of its parts. */
@@ -139,7 +139,7 @@ const patch = message({
   filterClass: withDefault(enumOf("UNSPECIFIED", "AUTHN", "AUTHZ", "STATS"), "UNSPECIFIED"),
 });
 
-/** The patch itself. */
+/** The operation and value of a patch. */
 export interface Patch extends Of<typeof patch> {}
 
 const configPatch = message({
@@ -161,13 +161,13 @@ const configPatch = message({
     ),
     "INVALID",
   ),
-  /** Selects the parts that are patched; absent: all of that kind. */
+  /** Selects the patched parts; absent: all parts of the kind. */
   match,
   /** The change. */
   patch,
 });
 
-/** One patch. */
+/** A patch with its target. */
 export interface ConfigPatch extends Of<typeof configPatch> {}
 
 export const proxyFilter = message({
@@ -184,7 +184,7 @@ export const proxyFilter = message({
 /** Spec of a ProxyFilter. */
 export interface ProxyFilterSpec extends Of<typeof proxyFilter> {}
 
-/** The part of the configuration that a patch is for. */
+/** The part of the configuration that a patch changes. */
 export type ApplyTo = ConfigPatch["applyTo"];
 
 /** Patch operations. */

@@ -1,5 +1,6 @@
 /**
- * Rules of ProxyFilter: patch, match and target must fit together. The patched message itself is checked when patches are translated.
+ * Rules of ProxyFilter: patch, match and target must fit together. The patched message itself is checked when patches
+ * are translated.
  *
  * @module
  */
@@ -42,7 +43,7 @@ function checkPatch(config: ConfigPatch, at: string, report: Findings): void {
   warnOfIdleMatches(config, `${at}.match`, report);
 }
 
-/** Warns of parts of a match that do nothing there. */
+/** Warns of parts of a match that have no effect. */
 function warnOfIdleMatches({ applyTo, match = NO_MATCH, patch }: ConfigPatch, at: string, report: Findings): void {
   const { listener, routeConfiguration, cluster } = match;
   const idle = (field: string, value: unknown, why: string) =>

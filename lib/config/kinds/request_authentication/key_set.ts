@@ -1,12 +1,12 @@
 /**
- * Keys of token issuers: where a rule has them from, and the text in which proxies get them.
+ * Keys of token issuers: the source of a rule's keys, and the text for proxies.
  *
  * @module
  */
 import type { JwtRule } from "./schema.ts";
 import { usableKey } from "./usable_key.ts";
 
-/** Beginning of the name of a place that the issuer's own OpenID configuration tells. */
+/** Prefix for names of places that an issuer's OpenID configuration gives. */
 const DISCOVERED = "openid ";
 
 /** The place from which keys are fetched. */
@@ -15,7 +15,7 @@ export type KeyPlace =
   /** The issuer, whose OpenID configuration names the address. */
   | { readonly issuer: string; readonly uri?: undefined };
 
-/** The name of the place from which a rule's keys are fetched, equal for equal places; undefined: the rule has them. */
+/** The name of the place of a rule's keys, equal for equal places; undefined: the rule contains the keys. */
 export function keyPlaceOf(
   { issuer, jwksUri, jwks }: Pick<JwtRule, "issuer" | "jwksUri" | "jwks">,
 ): string | undefined {
@@ -32,11 +32,11 @@ export function keyPlace(name: string): KeyPlace {
 export const EMPTY_KEY_SET = '{"keys":[]}';
 
 /**
- * A key set as proxies get it: always a set, of the keys that verify tokens there, without their private parts, and the
- * same text for the same keys in any order, so that an issuer which shuffles them changes nothing.
+ * A key set for proxies: always a set, of usable keys only, without private parts. The same keys give the same text in
+ * any order, so an issuer that shuffles its keys changes nothing.
  *
  * @param text a key set (RFC 7517), or one key
- * @returns Undefined: it is neither.
+ * @returns Undefined: neither.
  */
 export function publicKeySet(text: string): string | undefined {
   const keys = keysOf(text)?.map(usableKey).filter((key) => key !== undefined).map((key) =>
@@ -45,7 +45,7 @@ export function publicKeySet(text: string): string | undefined {
   return keys && `{"keys":[${[...new Set(keys)].sort().join(",")}]}`;
 }
 
-/** The keys of a key set, or the one key; undefined: it is neither. */
+/** The keys of a key set, or a single key; undefined: neither. */
 function keysOf(text: string): readonly Readonly<Record<string, unknown>>[] | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
 /**
- * RequestAuthentication: which tokens (JWT) a workload accepts.
+ * RequestAuthentication: the tokens (JWT) that a workload accepts.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { bool, duration, string } from "../../schema/scalars.ts";
 import { targetReference, workloadSelector } from "../common/schema.ts";
 
 const jwtRule = message({
-  /** The issuer, as tokens name it. */
+  /** The issuer's name in tokens. */
   issuer: required(string(), "the issuer of the tokens"),
-  /** Audiences of which a token must have one. */
+  /** Accepted audiences; a token must name at least one. */
   audiences: list(string()),
   /** URL of the keys; absent (with `jwks` absent): found by OpenID discovery of the issuer. */
   jwksUri: string(),
@@ -25,11 +25,11 @@ const jwtRule = message({
     /** The text before the token, such as `Bearer `. */
     prefix: string(),
   })),
-  /** Query parameters that carry the token. */
+  /** Query parameters with the token. */
   fromParams: list(string()),
-  /** Cookies that carry the token. */
+  /** Cookies with the token. */
   fromCookies: list(string()),
-  /** Header that gets the token's payload, in base64. */
+  /** Header for the token's payload, in base64. */
   outputPayloadToHeader: string(),
   /** Leaves the token in the request. */
   forwardOriginalToken: bool(),
@@ -37,24 +37,26 @@ const jwtRule = message({
   outputClaimToHeaders: list(message({
     /** Name of the header. */
     header: required(string(), "the name of a header"),
-    /** Name of the claim; `a.b` for one inside another. */
+    /** Name of the claim; `a.b` for a claim `b` inside `a`. */
     claim: required(string(), "the name of a claim"),
   })),
   /** Longest time to fetch keys; absent: 5 s. */
   timeout: duration(),
 });
 
-/** One issuer. */
+/** An issuer of tokens. */
 export interface JwtRule extends Of<typeof jwtRule> {}
 
 export const requestAuthentication = message({
-  /** Workloads of the namespace that it is for, of all namespaces in the root namespace; absent: all of them. */
+  /**
+   * Workloads of the policy: of its namespace, or of all namespaces if in the root namespace; absent: all workloads.
+   */
   selector: workloadSelector,
   /** Deprecated single form of `targetRefs`. */
   targetRef: targetReference,
   /** Objects of the namespace that stand for the workloads instead of a selector. */
   targetRefs: list(targetReference),
-  /** Issuers whose tokens are accepted. */
+  /** Accepted issuers of tokens. */
   jwtRules: list(jwtRule),
 });
 

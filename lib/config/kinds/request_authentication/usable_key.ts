@@ -1,6 +1,6 @@
 /**
- * Keys by which Envoy verifies tokens. It refuses a whole listener because of one key that it cannot read, so the rules
- * here are its own: what they let through it takes.
+ * Keys by which Envoy verifies tokens. Envoy refuses a whole listener because of one unreadable key, so the rules here
+ * are Envoy's: Envoy accepts every key that passes.
  *
  * Sources: RFC 7517 and 7518, RFC 8037 (OKP), and Envoy's reader of key sets.
  *
@@ -41,10 +41,10 @@ const CURVES: Readonly<Record<string, Curve>> = {
 const RSA_ALGORITHMS: ReadonlySet<string> = new Set(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]);
 const HMAC_ALGORITHMS: ReadonlySet<string> = new Set(["HS256", "HS384", "HS512"]);
 
-/** Length of an RSA modulus, bits: shorter ones are broken, longer ones cost a proxy too much. */
+/** Length of an RSA modulus, bits: shorter keys are broken, longer keys cost a proxy too much. */
 const RSA_BITS = { least: 1024, most: 8192 };
 
-/** The public part of a key that verifies tokens; undefined: it is for something else, or not a key that Envoy takes. */
+/** The public part of a key for verifying tokens; undefined: a key for another use, or not accepted by Envoy. */
 export function usableKey(key: WrittenKey): UsableKey | undefined {
   const { kty, kid, alg, use } = key;
   if (use !== undefined && use !== "sig") return undefined;
@@ -59,7 +59,7 @@ export function usableKey(key: WrittenKey): UsableKey | undefined {
   };
 }
 
-/** The members of each type of key; undefined: it is none. */
+/** The members of each type of key; undefined: not a key. */
 const READERS: Readonly<Record<string, (key: WrittenKey, alg: string | undefined) => UsableKey | undefined>> = {
   RSA: (key, alg) => {
     const [n, e] = [bytes(key["n"]), bytes(key["e"])];
@@ -93,13 +93,13 @@ function isOn({ p, b }: Curve, x: bigint, y: bigint): boolean {
   return x < p && y < p && (y * y - (x * x * x - 3n * x + b)) % p === 0n;
 }
 
-/** The bytes of a text in base64url; undefined: it is none, or empty. */
+/** The bytes of a text in base64url; undefined: not base64url, or empty. */
 function bytes(value: unknown): Uint8Array | undefined {
   if (typeof value !== "string" || !/^[\w-]+={0,2}$/.test(value)) return undefined;
   try {
     return Uint8Array.fromBase64(withoutEnd(value, "="), { alphabet: "base64url" });
   } catch {
-    return undefined; // A length that no bytes have.
+    return undefined; // No bytes have this length.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * ServiceEntry: a service that no registry knows.
+ * ServiceEntry: a service outside of all registries.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const serviceEntryPort = message({
 export interface ServiceEntryPort extends Of<typeof serviceEntryPort> {}
 
 export const serviceEntry = message({
-  /** Names of the service; short ones are no host names here. */
+  /** Names of the service, fully qualified: short names are not allowed. */
   hosts: required(list(string()), "at least one host"),
   /** Virtual IPs or CIDRs. */
   addresses: list(string()),
@@ -39,9 +39,9 @@ export const serviceEntry = message({
   endpoints: list(workloadEntry),
   /** Workloads (entries, pods) in the object's namespace; excludes `endpoints`. */
   workloadSelector: labelsSelector,
-  /** Namespaces that see it: `*`, `.` (own), `~` (none), names; absent: the mesh's default. */
+  /** Namespaces that see the service: `*`, `.` (own), `~` (none), names; absent: the mesh's default. */
   exportTo: list(string()),
-  /** Names of which a server's certificate must have one. */
+  /** Accepted names in a server's certificate. */
   subjectAltNames: list(string()),
 });
 

@@ -94,7 +94,10 @@ function checkEndpoints(spec: ServiceEntrySpec, servicePorts: ReadonlySet<string
   endpoints.forEach((endpoint, index) => checkWorkload(endpoint, `spec.endpoints[${index}]`, report, rules));
 }
 
-/** The proxy resolves the host that a request or a TLS client names: there are no endpoints, and plain bytes name none. */
+/**
+ * The proxy resolves the host named by a request or a TLS client: there are no endpoints, and plain bytes do not name a
+ * host.
+ */
 function checkDynamic(spec: ServiceEntrySpec, report: Findings): void {
   for (const field of ["endpoints", "workloadSelector"] as const) {
     if (spec[field] !== undefined) report.error(`spec.${field}`, spec[field], "nothing with resolution DYNAMIC_DNS");
@@ -110,7 +113,7 @@ function checkDynamic(spec: ServiceEntrySpec, report: Findings): void {
   });
 }
 
-/** Plain TCP does not name its host; so several hosts need HTTP, TLS or no resolution. */
+/** Plain TCP does not name its host, so several hosts need HTTP, TLS or no resolution. */
 function checkHostCount(spec: ServiceEntrySpec, report: Findings): void {
   if (spec.hosts.length < 2 || spec.resolution === "NONE") return;
   const classes = (spec.ports ?? []).map((port) => protocolClass(port.protocol ?? ""));

@@ -1,5 +1,5 @@
 /**
- * Sidecar: the listeners of a workload's proxy, and the hosts that it needs to know.
+ * Sidecar: the listeners of a workload's proxy, and the hosts that the proxy needs.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface SidecarPort extends Of<typeof port> {}
 const captureMode = withDefault(enumOf("DEFAULT", "IPTABLES", "NONE"), "DEFAULT");
 
 const sidecarIngress = message({
-  /** The port that the proxy takes traffic of. */
+  /** The port of the captured traffic. */
   port: required(port, "a port with number and protocol"),
   /** IP; absent: the workload's. */
   bind: string(),
@@ -41,7 +41,7 @@ const sidecarIngress = message({
   connectionPool,
 });
 
-/** One inbound listener. */
+/** An inbound listener. */
 export interface SidecarIngress extends Of<typeof sidecarIngress> {}
 
 const sidecarEgress = message({
@@ -55,7 +55,7 @@ const sidecarEgress = message({
   hosts: required(list(string()), "at least one host, as namespace/host"),
 });
 
-/** One outbound listener, and the hosts reachable through it. */
+/** An outbound listener, and the hosts reachable through the listener. */
 export interface SidecarEgress extends Of<typeof sidecarEgress> {}
 
 const outboundTrafficPolicy = message({

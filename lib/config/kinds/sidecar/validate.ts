@@ -147,7 +147,7 @@ function checkEgressPort(listener: SidecarEgress, port: SidecarPort, at: string,
 }
 
 function checkEgressHosts(hosts: readonly string[], at: string, report: Findings): void {
-  // In the mesh's Sidecar `.` is the namespace of each workload, so that it is the same as no name.
+  // In the mesh's Sidecar `.` is the namespace of each workload, so `.` is the same as no name.
   const byNamespace = new Map<string, Map<string, number>>();
   for (const [index, entry] of hosts.entries()) {
     const where = `${at}[${index}]`;

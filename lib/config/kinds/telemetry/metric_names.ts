@@ -1,11 +1,11 @@
 /**
- * Names of the standard metrics, as Telemetries and the pages of proxies have them.
+ * Names of the standard metrics in Telemetries and on proxies' pages.
  *
  * @module
  */
 import type { StandardMetric } from "./schema.ts";
 
-/** Without the prefix `istio_` of pages: so a `customMetric` names them. */
+/** Without the prefix `istio_` of pages: the form for `customMetric`. */
 export const METRIC_NAMES = {
   REQUEST_COUNT: "requests_total",
   REQUEST_DURATION: "request_duration_milliseconds",
@@ -19,12 +19,12 @@ export const METRIC_NAMES = {
   GRPC_RESPONSE_MESSAGES: "response_messages_total",
 } as const satisfies Readonly<Record<Exclude<StandardMetric, "ALL_METRICS">, string>>;
 
-/** Metrics that no proxy makes: Envoy has no count of messages. */
+/** Metrics that no proxy makes: Envoy does not count messages. */
 const NOT_MADE: ReadonlySet<string> = new Set(["GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES"]);
 
 /**
- * Why a change of that metric does nothing, as the expectation of a finding; undefined: it does something, or what it
- * asks for is so already.
+ * Why a change of a metric has no effect, as the expectation of a finding; undefined: the change has an effect, or asks
+ * for the present state.
  */
 export function metricProblem(metric: string, disabled = false): string | undefined {
   const found = Object.entries(METRIC_NAMES).find((names) => names.includes(metric))?.[0];

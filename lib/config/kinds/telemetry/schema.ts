@@ -36,7 +36,7 @@ const customTag = message(
     environment: message({
       /** Name of the variable or header. */
       name: required(string(), "the name of an environment variable"),
-      /** The value where there is none. */
+      /** The value if the variable is not set. */
       defaultValue: string(),
     }),
     /** A text with commands of access logs, such as `%REQ(x-user)%`. */
@@ -48,20 +48,20 @@ const customTag = message(
     header: message({
       /** Name of the variable or header. */
       name: required(string(), "the name of a header"),
-      /** The value where there is none. */
+      /** The value if the request lacks the header. */
       defaultValue: string(),
     }),
   },
   { oneOf: [["literal", "environment", "header", "formatter"]] },
 );
 
-/** Value of a span tag; one is set. */
+/** Value of a span tag; exactly one field is set. */
 export interface TracingCustomTag extends Of<typeof customTag> {}
 
 const tracing = message({
   /** Direction of the traffic; absent: both. */
   match: side,
-  /** The providers that get spans; absent: the mesh's defaults. */
+  /** The providers of spans; absent: the mesh's defaults. */
   providers,
   /** 0..100. */
   randomSamplingPercentage: keepZero(double()),
@@ -69,11 +69,11 @@ const tracing = message({
   disableSpanReporting: keepZero(bool()),
   /** Tags of spans. */
   customTags: map(customTag),
-  /** The request's id decides which requests are traced; absent: it does. */
+  /** The request's id decides which requests are traced; absent: true. */
   useRequestIdForTraceSampling: keepZero(bool()),
-  /** Adds the mesh's own tags; absent: it does. (enableIstioTags in Istio's spelling.) */
+  /** Adds the mesh's own tags; absent: true. (enableIstioTags in Istio's spelling.) */
   enableMeshTags: keepZero(bool()),
-  /** Headers of traces are not sent on; absent: they are. */
+  /** Headers of traces are not sent on; absent: false. */
   disableContextPropagation: keepZero(bool()),
 });
 
@@ -82,7 +82,7 @@ export interface TelemetryTracing extends Of<typeof tracing> {}
 
 const metricSelector = message(
   {
-    /** One of the standard metrics. */
+    /** A standard metric. */
     metric: enumOf(
       "ALL_METRICS",
       "REQUEST_COUNT",
@@ -104,7 +104,7 @@ const metricSelector = message(
   { oneOf: [["metric", "customMetric"]] },
 );
 
-/** Selects metrics and the side that makes them; at most one of metric and customMetric is set. */
+/** Selects metrics and the reporting side; at most one of metric and customMetric is set. */
 export interface MetricSelector extends Of<typeof metricSelector> {}
 
 const tagOverride = message({
@@ -114,15 +114,15 @@ const tagOverride = message({
   value: string(),
 });
 
-/** Change one tag. */
+/** Changes a tag. */
 export interface TagOverride extends Of<typeof tagOverride> {}
 
 const metricsOverride = message({
-  /** The metrics that it is for; absent: all. */
+  /** The changed metrics; absent: all metrics. */
   match: metricSelector,
-  /** These metrics are not collected. */
+  /** The metrics are not collected. */
   disabled: keepZero(bool()),
-  /** Tags that are set or removed, by name. */
+  /** Tags to set or remove, by name. */
   tagOverrides: map(tagOverride),
 });
 
@@ -130,11 +130,11 @@ const metricsOverride = message({
 export interface MetricsOverride extends Of<typeof metricsOverride> {}
 
 const metrics = message({
-  /** The providers that get metrics; absent: the mesh's defaults. */
+  /** The providers of metrics; absent: the mesh's defaults. */
   providers,
   /** Changes to some of the metrics. */
   overrides: list(metricsOverride),
-  /** Time between reports of long TCP connections, ms; without effect: their bytes are counted when they end. */
+  /** Time between reports of long TCP connections, ms; without effect: bytes are counted at the end of a connection. */
   reportingInterval: duration(),
 });
 
@@ -144,7 +144,7 @@ export interface TelemetryMetrics extends Of<typeof metrics> {}
 const accessLogging = message({
   /** Direction of the traffic; absent: both. */
   match: side,
-  /** The providers that get logs; absent: the mesh's defaults. */
+  /** The providers of logs; absent: the mesh's defaults. */
   providers,
   /** Nothing is logged. */
   disabled: keepZero(bool()),
@@ -159,7 +159,7 @@ const accessLogging = message({
 export interface TelemetryAccessLogging extends Of<typeof accessLogging> {}
 
 export const telemetry = message({
-  /** Workloads of the namespace that it is for; absent: all of them. */
+  /** Workloads in the namespace; absent: all workloads. */
   selector: workloadSelector,
   /** Deprecated single form of `targetRefs`. */
   targetRef: targetReference,

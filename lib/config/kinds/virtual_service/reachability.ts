@@ -1,5 +1,5 @@
 /**
- * Warnings about rules that no request can reach, because an earlier rule takes all of theirs.
+ * Warnings about rules that no request can reach, because an earlier rule takes all their requests.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export function warnUnreachable(spec: VirtualServiceSpec, report: Findings): voi
   warnCoveredPrefixes(spec, report);
 }
 
-/** Equal matches, and anything after a rule that matches everything. */
+/** Equal matches, and all rules after a rule that matches everything. */
 function warnShadowed(rules: readonly ReachableRule[], at: string, report: Findings): void {
   const firstWith = new Map<string, string>();
   let catchAll: string | undefined;
@@ -71,7 +71,7 @@ function matchKey(match: object): string {
   return JSON.stringify({ ...match, name: undefined });
 }
 
-/** A longer uri prefix after a shorter one with the same other conditions is never used. */
+/** A longer uri prefix after a shorter prefix with the same other conditions is never used. */
 function warnCoveredPrefixes(spec: VirtualServiceSpec, report: Findings): void {
   const matches = (spec.http ?? []).flatMap((route, index) =>
     (route.match ?? []).flatMap((match, position) =>
@@ -88,7 +88,7 @@ function warnCoveredPrefixes(spec: VirtualServiceSpec, report: Findings): void {
   });
 }
 
-/** Whether the earlier match asks for nothing that the later one does not ask for. */
+/** Whether the later match has all conditions of the earlier match. */
 function covers(earlier: HttpMatchRequest, later: HttpMatchRequest): boolean {
   return earlier.port === later.port &&
     isWider(earlier.method, later.method) && isWider(earlier.authority, later.authority) &&
@@ -106,7 +106,7 @@ function areWider(
   return Object.entries(earlier).every(([key, value]) => Object.hasOwn(later, key) && isWider(value, later[key]));
 }
 
-/** Whether all strings of the later match are strings of the earlier one; unsure counts as no. */
+/** Whether all strings of the later match are strings of the earlier match; unsure counts as no. */
 function isWider(earlier: StringMatch | undefined, later: StringMatch | undefined): boolean {
   if (earlier === undefined) return true;
   if (later === undefined) return false;

@@ -18,15 +18,15 @@ export const destination = message({
   port: portSelector,
 });
 
-/** A destination of traffic: a service, or a part of it. */
+/** A destination of traffic: a service, or a subset of a service. */
 export interface Destination extends Of<typeof destination> {}
 
 const headerOperations = message({
-  /** Headers that get this value in place of their own. */
+  /** Headers to set to a new value. */
   set: stringMap(),
-  /** Headers that get this value beside those that they have. */
+  /** Headers to add, beside present values. */
   add: stringMap(),
-  /** Headers that go. */
+  /** Headers to remove. */
   remove: list(string()),
 });
 
@@ -56,21 +56,21 @@ const httpMatch = message({
   authority: stringMatch,
   /** An empty StringMatch asks only for presence. */
   headers: map(stringMatch),
-  /** Port that the client calls. */
+  /** Port of the request. */
   port: uint32(),
   /** Labels of the client's workload. */
   sourceLabels: labels(),
-  /** Overrides the VirtualService's list for this rule. */
+  /** Overrides the VirtualService's list for the rule. */
   gateways: list(string()),
   /** Query parameters; an empty StringMatch asks only for presence. */
   queryParams: map(stringMatch),
   /** For exact and prefix uri matches. */
   ignoreUriCase: bool(),
-  /** None of these may match. */
+  /** Forbidden headers. */
   withoutHeaders: map(stringMatch),
   /** Namespace of the client's workload. */
   sourceNamespace: string(),
-  /** Prefix of the statistics of this route. */
+  /** Prefix of the route's statistics. */
   statPrefix: string(),
 });
 
@@ -82,7 +82,7 @@ const httpRouteDestination = message({
   destination: required(destination, "a destination"),
   /** Share of the sum of weights; a single destination needs none. */
   weight: int32(),
-  /** Changes of headers for this destination. */
+  /** Changes of headers for the destination. */
   headers,
 });
 
@@ -129,7 +129,7 @@ const httpBody = message({
   oneOf: [["string", "bytes"]],
 });
 
-/** One of the two is set. */
+/** Exactly one of the fields is set. */
 export interface HttpBody extends Of<typeof httpBody> {}
 
 const directResponse = message({
@@ -143,9 +143,9 @@ const directResponse = message({
 export interface HttpDirectResponse extends Of<typeof directResponse> {}
 
 const regexRewrite = message({
-  /** Regular expression (RE2) that the path is searched for. */
+  /** Regular expression (RE2) that is searched in the path. */
   match: required(string(), "an RE2 regular expression"),
-  /** The text that replaces the match; `\\1` stands for a group. */
+  /** The text in place of the match; `\\1` stands for a group. */
   rewrite: string(),
 });
 
@@ -169,7 +169,7 @@ const corsPolicy = message({
   allowOrigin: list(string()),
   /** Origins that may read answers. */
   allowOrigins: list(stringMatch),
-  /** Methods that may be used. */
+  /** Allowed methods. */
   allowMethods: list(string()),
   /** Headers that may be sent. */
   allowHeaders: list(string()),
@@ -200,7 +200,7 @@ const faultDelay = message(
   { oneOf: [["fixedDelay", "exponentialDelay"]] },
 );
 
-/** Delay some requests. One of the delays is set. */
+/** Delays some requests. Exactly one of the delays is set. */
 export interface FaultDelay extends Of<typeof faultDelay> {}
 
 const faultAbort = message(
@@ -217,7 +217,7 @@ const faultAbort = message(
   { oneOf: [["httpStatus", "grpcStatus", "http2Error"]] },
 );
 
-/** Abort some requests. One of the codes is set. */
+/** Aborts some requests. Exactly one of the codes is set. */
 export interface FaultAbort extends Of<typeof faultAbort> {}
 
 const fault = message({
@@ -237,7 +237,7 @@ const delegate = message({
   namespace: string(),
 });
 
-/** The VirtualService whose http rules take this rule's place. */
+/** The VirtualService whose http rules replace the rule. */
 export interface Delegate extends Of<typeof delegate> {}
 
 const httpMirrorPolicy = message({
@@ -253,19 +253,19 @@ export interface HttpMirrorPolicy extends Of<typeof httpMirrorPolicy> {}
 const httpRoute = message({
   /** Name of the rule, for logs and access logs. */
   name: string(),
-  /** Any of these; absent matches everything. */
+  /** Conditions; any must hold. Absent: every request. */
   match: list(httpMatch),
-  /** Destinations with their weights. */
+  /** Destinations with weights. */
   route: list(httpRouteDestination),
   /** Answers with a redirect. */
   redirect,
   /** Answers at once. */
   directResponse,
-  /** Rules of another VirtualService take the place of this one. */
+  /** Rules of another VirtualService replace the rule. */
   delegate,
   /** Changes path or authority before the request is sent on. */
   rewrite,
-  /** Longest time of the whole request, retries included; absent: none; 0 turns it off. */
+  /** Longest time of the whole request, including retries; absent: unlimited; 0 turns the timeout off. */
   timeout: duration(),
   /** Conditions and number of retries of a request. */
   retries: httpRetry,
@@ -285,19 +285,22 @@ const httpRoute = message({
   headers,
 });
 
-/** One HTTP rule; the first rule with a matching `match` (or none) wins. Exactly one of route, redirect, directResponse, delegate. */
+/**
+ * An HTTP rule; the first rule with a matching `match` (or without `match`) wins. Exactly one of route, redirect,
+ * directResponse, delegate.
+ */
 export interface HttpRoute extends Of<typeof httpRoute> {}
 
 const tlsMatchAttributes = message({
   /** Server names, each within the hosts of the VirtualService. */
   sniHosts: required(list(string()), "at least one SNI host"),
-  /** Addresses that the client calls: IPs or CIDRs. */
+  /** Addresses that the client dials: IPs or CIDRs. */
   destinationSubnets: list(string()),
-  /** Port that the client calls. */
+  /** Port that the client dials. */
   port: uint32(),
   /** Labels of the client's workload. */
   sourceLabels: labels(),
-  /** Overrides the VirtualService's list for this rule. */
+  /** Overrides the VirtualService's list for the rule. */
   gateways: list(string()),
   /** Namespace of the client's workload. */
   sourceNamespace: string(),
@@ -307,25 +310,25 @@ const tlsMatchAttributes = message({
 export interface TlsMatchAttributes extends Of<typeof tlsMatchAttributes> {}
 
 const tlsRoute = message({
-  /** Any of these. */
+  /** Conditions; any must hold. */
   match: list(tlsMatchAttributes),
-  /** Destinations with their weights. */
+  /** Destinations with weights. */
   route: list(routeDestination),
 });
 
-/** One TLS rule: SNI matching without termination. */
+/** A TLS rule: SNI matching without termination. */
 export interface TlsRoute extends Of<typeof tlsRoute> {}
 
 const l4MatchAttributes = message({
   /** IPs or CIDRs. */
   destinationSubnets: list(string()),
-  /** Port that the client calls. */
+  /** Port that the client dials. */
   port: uint32(),
   /** Accepted without effect, as in Istio. */
   sourceSubnet: string(),
   /** Labels of the client's workload. */
   sourceLabels: labels(),
-  /** Overrides the VirtualService's list for this rule. */
+  /** Overrides the VirtualService's list for the rule. */
   gateways: list(string()),
   /** Namespace of the client's workload. */
   sourceNamespace: string(),
@@ -335,13 +338,13 @@ const l4MatchAttributes = message({
 export interface L4MatchAttributes extends Of<typeof l4MatchAttributes> {}
 
 const tcpRoute = message({
-  /** Any of these; absent: every connection. */
+  /** Conditions; any must hold. Absent: every connection. */
   match: list(l4MatchAttributes),
-  /** Destinations with their weights. */
+  /** Destinations with weights. */
   route: list(routeDestination),
 });
 
-/** One TCP rule. */
+/** A TCP rule. */
 export interface TcpRoute extends Of<typeof tcpRoute> {}
 
 export const virtualService = message({
@@ -349,15 +352,15 @@ export const virtualService = message({
   hosts: list(string()),
   /** `namespace/name` or `name` of Gateways, and the reserved `mesh` for all sidecars; absent: `mesh`. */
   gateways: list(string()),
-  /** Rules for HTTP; the first that matches decides. */
+  /** Rules for HTTP; the first matching rule decides. */
   http: list(httpRoute),
-  /** Rules for TLS that is not ended here; the first that matches decides. */
+  /** Rules for TLS without termination; the first matching rule decides. */
   tls: list(tlsRoute),
-  /** Rules for TCP; the first that matches decides. */
+  /** Rules for TCP; the first matching rule decides. */
   tcp: list(tcpRoute),
-  /** Namespaces that see it: `*`, `.` (own), names; absent: the mesh's default. */
+  /** Namespaces that see the VirtualService: `*`, `.` (own), names; absent: the mesh's default. */
   exportTo: list(string()),
 });
 
-/** Spec of a VirtualService. A delegate (no `hosts`) is only reached through another one's `delegate`. */
+/** Spec of a VirtualService. A delegate (no `hosts`) is only reached through another VirtualService's `delegate`. */
 export interface VirtualServiceSpec extends Of<typeof virtualService> {}

@@ -15,7 +15,7 @@ import { warnUnreachable } from "./reachability.ts";
 import type { L4MatchAttributes, RouteDestination, TlsMatchAttributes, VirtualServiceSpec } from "./schema.ts";
 import { checkDestination, checkHttpRoute } from "./validate_http.ts";
 
-/** Checks a VirtualService. Without hosts it is a delegate. */
+/** Checks a VirtualService. A VirtualService without hosts is a delegate. */
 export const validateVirtualService: Validate<VirtualServiceSpec> = (spec, meta, report) => {
   const isDelegate = spec.hosts === undefined;
   if (isDelegate) {
@@ -89,7 +89,7 @@ function checkHosts(spec: VirtualServiceSpec, gatewayOnly: boolean, report: Find
   if (allRight) refuseOverlaps(hosts, report);
 }
 
-/** Wildcard hosts of one object: each is compared with all hosts. */
+/** Most wildcard hosts of one object: each is compared with all hosts. */
 const MAX_WILDCARDS = 1000;
 
 function refuseOverlaps(hosts: readonly string[], report: Findings): void {

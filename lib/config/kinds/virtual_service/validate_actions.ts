@@ -51,7 +51,7 @@ const STATUS_RANGES = [
   [510, 511],
 ] as const;
 
-/** Largest body of a direct response, bytes; beyond a tenth of it there is a warning. */
+/** Largest body of a direct response, bytes; a tenth of the size gives a warning. */
 const MAX_BODY = 1024 * 1024;
 
 export function checkRedirect(redirect: HttpRedirect | undefined, at: string, report: Findings): void {

@@ -1,5 +1,5 @@
 /**
- * Rules of one HTTP rule of a VirtualService.
+ * Rules of an HTTP rule of a VirtualService.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import type {
 import { checkGatewayNames } from "./gateway_names.ts";
 import { checkCors, checkDirectResponse, checkFault, checkRedirect, checkRetry } from "./validate_actions.ts";
 
-/** Checks one HTTP rule; `inDelegate`: of a delegate VirtualService. */
+/** Checks an HTTP rule; `inDelegate`: a rule of a delegate. */
 export function checkHttpRoute(route: HttpRoute, inDelegate: boolean, at: string, report: Findings): void {
   checkActions(route, inDelegate, at, report);
   route.match?.forEach((match, index) => checkMatch(match, `${at}.match[${index}]`, report));
@@ -58,7 +58,7 @@ export function checkDestination(destination: Destination, at: string, report: F
 
 const ACTIONS = ["route", "redirect", "directResponse"] as const;
 
-/** Exactly one action, and nothing beside it that has no effect with it. */
+/** Exactly one action, without fields that have no effect beside the action. */
 function checkActions(route: HttpRoute, inDelegate: boolean, at: string, report: Findings): void {
   if (route.delegate !== undefined) {
     if (inDelegate) report.error(`${at}.delegate`, route.delegate, "nothing: a delegate cannot delegate again");
@@ -96,7 +96,7 @@ function checkMatch(match: HttpMatchRequest, at: string, report: Findings): void
   for (const [name, value] of Object.entries(match.withoutHeaders ?? {})) {
     const where = joinPath(`${at}.withoutHeaders`, name);
     checkMatchHeaderName(name, where, report);
-    // "*" is no RE2 expression; here it means "present".
+    // "*" is not an RE2 expression; here "*" means "present".
     if (value.regex !== "*") checkStringMatch(value, where, report);
   }
   for (const [name, value] of Object.entries(match.queryParams ?? {})) {
@@ -104,7 +104,7 @@ function checkMatch(match: HttpMatchRequest, at: string, report: Findings): void
     if (name === "") report.error(`${at}.queryParams`, name, "the name of a query parameter");
     checkStringMatch(value, where, report);
   }
-  // An empty uri prefix is right (it matches every path), so only its expression is checked.
+  // An empty uri prefix is right (the prefix matches every path), so only the regular expression is checked.
   if (match.uri?.regex !== undefined) checkStringMatch(match.uri, `${at}.uri`, report);
   for (const field of ["scheme", "method", "authority"] as const) {
     const value = match[field];
@@ -124,7 +124,7 @@ function checkStringMatch(match: StringMatch, at: string, report: Findings): voi
   else if (match.regex !== undefined) checkRegex(match.regex, `${at}.regex`, report);
 }
 
-/** Header operations of one kind on one route, as many as the proxy takes (`max_items` of its API). */
+/** Most header operations of one kind on one route: the proxy's limit (`max_items` of its API). */
 const MAX_HEADERS = 1000;
 
 function checkHeaders(headers: Headers | undefined, at: string, report: Findings): void {

@@ -1,5 +1,5 @@
 /**
- * WasmPlugin: code that runs inside the proxy.
+ * WasmPlugin: code inside the proxy.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const wasmEnvVar = message({
   name: required(string(), "the name of the variable"),
   /** Default INLINE; HOST reads the proxy's own environment. */
   valueFrom: withDefault(enumOf("INLINE", "HOST"), "INLINE"),
-  /** Its value. */
+  /** Value of the variable. */
   value: string(),
 });
 
@@ -28,11 +28,13 @@ const wasmTrafficSelector = message({
   ports: list(portSelector),
 });
 
-/** Traffic that passes the plugin. */
+/** The plugin's traffic. */
 export interface WasmTrafficSelector extends Of<typeof wasmTrafficSelector> {}
 
 export const wasmPlugin = message({
-  /** Workloads of the namespace that it is for, of all namespaces in the root namespace; absent: all of them. */
+  /**
+   * Workloads of the plugin: of its namespace, or of all namespaces if in the root namespace; absent: all workloads.
+   */
   selector: workloadSelector,
   /** Deprecated single form of `targetRefs`. */
   targetRef: targetReference,
@@ -40,7 +42,7 @@ export const wasmPlugin = message({
   targetRefs: list(targetReference),
   /** `oci://` (when no scheme is written), `http(s)://` or `file://`. */
   url: required(string(), "the URL of the module"),
-  /** Hex digest of module or image; that of a file is not checked. */
+  /** Hex digest of module or image; the digest of a file is not checked. */
   sha256: string(),
   /** Default UNSPECIFIED_POLICY: IfNotPresent, Always for `latest` and untagged images. */
   imagePullPolicy: withDefault(enumOf("UNSPECIFIED_POLICY", "IfNotPresent", "Always"), "UNSPECIFIED_POLICY"),
@@ -48,7 +50,7 @@ export const wasmPlugin = message({
   imagePullSecret: string(),
   /** Without effect: signatures are not checked. */
   verificationKey: string(),
-  /** Configuration that the plugin gets. */
+  /** Configuration for the plugin. */
   pluginConfig: struct(),
   /** Name of the plugin in its module. */
   pluginName: string(),
@@ -58,12 +60,12 @@ export const wasmPlugin = message({
   priority: keepZero(int32()),
   /** Default FAIL_CLOSE. */
   failStrategy: withDefault(enumOf("FAIL_CLOSE", "FAIL_OPEN", "FAIL_RELOAD"), "FAIL_CLOSE"),
-  /** Settings of the virtual machine that runs it. */
+  /** Settings of the plugin's virtual machine. */
   vmConfig: message({
     /** Variables of the virtual machine. */
     env: list(wasmEnvVar),
   }),
-  /** Traffic that it sees; absent: all. */
+  /** The plugin's traffic; absent: all traffic. */
   match: list(wasmTrafficSelector),
   /** Default UNSPECIFIED_PLUGIN_TYPE: HTTP. */
   type: withDefault(enumOf("UNSPECIFIED_PLUGIN_TYPE", "HTTP", "NETWORK"), "UNSPECIFIED_PLUGIN_TYPE"),

@@ -44,7 +44,7 @@ function checkWithoutEffect(spec: WasmPluginSpec, report: Findings): void {
   }
 }
 
-/** Undefined: there is none, so it is a registry's. */
+/** Undefined: none, so the module is in a registry. */
 function writtenScheme(url: string): string | undefined {
   return /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
 }

@@ -1,6 +1,6 @@
 /**
- * The health of a workload in the status of its WorkloadEntry: the condition `Healthy`, as Istio writes it too. By it all
- * servers know what the agent has reported to one of them.
+ * The health of a workload in the status of its WorkloadEntry: the condition `Healthy`, which Istio writes too. From
+ * the condition all servers know the agent's reports to one of them.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const condition = z.object({ type: z.literal(HEALTHY), status: z.string(), lastP
 /** Content of the condition. */
 export interface HealthCondition {
   readonly healthy: boolean;
-  /** When it was written last, as text; empty: unknown. By it a server knows its own words again. */
+  /** Time of the last write, as text; empty: unknown. A server recognizes its own writes by the time. */
   readonly lastProbeTime: string;
 }
 

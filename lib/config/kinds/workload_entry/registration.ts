@@ -1,27 +1,29 @@
 /**
- * The annotations that a control plane writes on a WorkloadEntry that it made for a proxy: Istio's, in our spelling.
+ * The annotations of a control plane on a WorkloadEntry made for a proxy: Istio's annotations, in our spelling.
  *
  * @module
  */
 
 /** Names of the annotations. */
 export const REGISTRATION = {
-  /** Name of the WorkloadGroup that the entry was made from; an entry without it is its author's. */
+  /** Name of the entry's WorkloadGroup; an entry without the annotation belongs to its author. */
   group: "mesh.io/autoRegistrationGroup",
-  /** The server that the proxy is connected to, or was last. */
+  /** The proxy's present or last server. */
   controller: "mesh.io/workloadController",
-  /** Since when it is connected, RFC 3339; absent: it is not. */
+  /** Beginning of the connection, RFC 3339; absent: not connected. */
   connectedAt: "mesh.io/connectedAt",
-  /** When it left, RFC 3339; absent: it is connected. */
+  /** End of the connection, RFC 3339; absent: connected. */
   disconnectedAt: "mesh.io/disconnectedAt",
 } as const;
 
-/** Annotations that change with each connection of a proxy, and say nothing that translation reads. */
+/** Annotations that change with each connection of a proxy, and that translation does not read. */
 export const CONNECTION_ANNOTATIONS: ReadonlySet<string> = new Set([
   REGISTRATION.controller,
   REGISTRATION.connectedAt,
   REGISTRATION.disconnectedAt,
 ]);
 
-/** On a WorkloadEntry: its agent probes it; it counts as unhealthy until the agent reports it healthy. */
+/**
+ * On a WorkloadEntry: an agent probes the workload, and the entry counts as unhealthy until the agent reports health.
+ */
 export const HEALTH_CHECKED = "proxy.mesh.io/health-checks-enabled";

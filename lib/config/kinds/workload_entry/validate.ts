@@ -10,14 +10,14 @@ import { checkPort, checkPortName, checkUnixPath, isIpAddress, UNIX_PREFIX } fro
 import type { Validate } from "../validate.ts";
 import type { WorkloadEntrySpec } from "./schema.ts";
 
-/** Checks a WorkloadEntry of its own. */
+/** Checks a WorkloadEntry object. */
 export const validateWorkloadEntry: Validate<WorkloadEntrySpec> = (spec, _meta, report) => {
   checkWorkload(spec, "spec", report, { hostNames: true });
 };
 
 /** Differences for endpoints of a ServiceEntry. */
 export interface WorkloadRules {
-  /** Whether host names are addresses too (DNS resolutions, and entries whose use is not known). */
+  /** Whether host names are addresses too (DNS resolutions, and entries of unknown use). */
   readonly hostNames: boolean;
   /** Names of the service's ports; absent when not known. */
   readonly servicePorts?: ReadonlySet<string>;

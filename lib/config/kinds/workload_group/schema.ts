@@ -1,5 +1,5 @@
 /**
- * WorkloadGroup: template of WorkloadEntries that register themselves.
+ * WorkloadGroup: a template for WorkloadEntries of workloads that register themselves.
  *
  * @module
  */
