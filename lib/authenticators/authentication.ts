@@ -52,7 +52,7 @@ export class Authentication {
   /** Never throws. */
   async authenticate(credentials: CallerCredentials): Promise<AuthenticationResult> {
     if (!this.mayProve(credentials)) {
-      const reason = "it is in plain text, where XDS_AUTH_PLAINTEXT allows no proof";
+      const reason = "the connection is in plain text, and XDS_AUTH_PLAINTEXT does not allow a proof in plain text";
       return { failures: [{ authenticator: "connection", reason }] };
     }
     const failures: AuthenticationFailure[] = [];

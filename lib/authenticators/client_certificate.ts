@@ -26,7 +26,7 @@ export function clientCertificateAuthenticator(
       if (!peer.tls.verified) throw new NotAuthenticated(peer.tls.unverifiedReason ?? "not verified");
       checkRevoked(peer.tls.chain, revocations());
       const id = spiffeId(peer);
-      if (id === undefined) throw new NotAuthenticated("expected exactly one URI in it, a SPIFFE ID");
+      if (id === undefined) throw new NotAuthenticated("expected exactly one URI in the certificate, a SPIFFE ID");
       return workloadIdentity(id, domains());
     },
   };

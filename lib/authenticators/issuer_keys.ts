@@ -44,7 +44,9 @@ async function discoveredAddress(issuer: string, get: TextFetcher): Promise<stri
   // OpenID Connect Discovery 1.0, 3: an issuer has no query and no fragment.
   if (!isBaseAddress(issuer)) {
     const got = JSON.stringify(shownAddress(issuer));
-    throw new Error(`issuer ${got} is no address (${BASE_ADDRESS}), and no address of its keys is given`);
+    throw new Error(
+      `issuer ${got} is not an address (${BASE_ADDRESS}), and the rule gives no address of the issuer's keys`,
+    );
   }
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const text = await get(url);
@@ -52,7 +54,7 @@ async function discoveredAddress(issuer: string, get: TextFetcher): Promise<stri
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${url}: expected an OpenID configuration, got no JSON`);
+    throw new Error(`${url}: expected an OpenID configuration, got text that is not JSON`);
   }
   const { success, data, error } = configuration.safeParse(value, { reportInput: true });
   if (!success) throw new Error(`${url}: ${issueLines(error.issues).join(", ")}`);

@@ -56,7 +56,7 @@ export class JwtAuthenticator implements Authenticator {
   async authenticate(credentials: CallerCredentials): Promise<WorkloadIdentity> {
     const { issuer, audiences } = this.#rule;
     const token = bearerToken(credentials);
-    if (audiences.length === 0) throw new NotAuthenticated("its rule has no audience, so it accepts nobody");
+    if (audiences.length === 0) throw new NotAuthenticated("the rule has no audience, and accepts nobody");
     // Checked before any key is fetched for the token.
     const { iss: named = "" } = unverifiedClaims(token);
     if (named !== issuer) throw new NotAuthenticated(`got issuer ${shownText(named)}, expected ${issuer}`);

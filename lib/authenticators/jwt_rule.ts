@@ -48,7 +48,7 @@ export function parseTokenRule(text: string): TokenRule {
   const jwksUri = data.jwksUri ?? data.jwks_uri;
   if (jwksUri === undefined && jwks === undefined && !isBaseAddress(issuer)) {
     throw new TypeError(
-      `jwks_uri: got none, expected ${WEB_ADDRESS}, because issuer ${JSON.stringify(issuer)} is none`,
+      `jwks_uri: got none, expected ${WEB_ADDRESS}, because issuer ${JSON.stringify(issuer)} is not an address`,
     );
   }
   return {

@@ -36,7 +36,7 @@ export function parseKeySet(text: string): LocalJWKSet {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new TypeError("expected a JSON Web Key Set, got no JSON");
+    throw new TypeError("expected a JSON Web Key Set, got text that is not JSON");
   }
   const { success, error } = keySet.safeParse(value, { reportInput: true });
   if (!success) throw new TypeError(issueLines(error.issues, "the key set").join(", "));

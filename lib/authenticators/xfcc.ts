@@ -28,7 +28,7 @@ export function xfccAuthenticator(ranges: readonly AddressRange[], domains: () =
       const header = headers[XFCC_HEADER];
       if (header === undefined || header === "") throw new NotAuthenticated(`no header ${XFCC_HEADER}`);
       if (!isFrom(peer, ranges)) {
-        throw new NotAuthenticated(`got it from ${peer.address}, expected an address in TRUSTED_GATEWAY_CIDR`);
+        throw new NotAuthenticated(`got the header from ${peer.address}, expected an address in TRUSTED_GATEWAY_CIDR`);
       }
       const uris = parseXfcc(header).at(-1)!.flatMap(([key, value]) => key === "uri" ? [value] : []);
       if (uris.length !== 1) {

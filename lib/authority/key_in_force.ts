@@ -58,7 +58,7 @@ export class KeyInForce {
       else signer.release();
     } catch (error) {
       if (key !== this.#key) return;
-      this.#log.warn("the authority's key signs by itself, slower: another signer did not take it", { error });
+      this.#log.warn("the authority's key signs by itself, slower: another signer did not take the key", { error });
     }
   }
 

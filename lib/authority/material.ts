@@ -69,7 +69,9 @@ export async function readMaterial(
   const chain = isEmpty(texts.chain) ? [] : readCertificates(texts.chain, names.chain);
   if (certificate === undefined) throw new PkiError(`${names.certificate}: expected a certificate`);
   if (!certificate.isCa || certificate.keyUsage?.signCertificates === false) {
-    throw new PkiError(`${names.certificate}: expected an authority that may sign certificates, got one that may not`);
+    throw new PkiError(
+      `${names.certificate}: expected an authority that may sign certificates, got a certificate that may not sign`,
+    );
   }
   if (!isKeyOf(key, certificate)) throw new PkiError(`${names.key}: expected the key of ${names.certificate}`);
   const found = verifyChain(certificate, { intermediates: [...more, ...chain], roots, now });
@@ -117,7 +119,7 @@ export function validityFault({ notBefore, notAfter }: Pick<SigningMaterial, "no
   return `the authority has no certificate that is valid now, ${
     new Date(now).toISOString()
   } by this machine's clock: ` +
-    (isEarly ? `the one in force begins at ${time}` : `the one in force ended at ${time}`);
+    (isEarly ? `the certificate in force begins at ${time}` : `the certificate in force ended at ${time}`);
 }
 
 /** The certificates without duplicates. */

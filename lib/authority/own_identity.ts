@@ -63,7 +63,7 @@ export class OwnIdentity implements ServerIdentity {
         this.#renewWhenDue(made);
         this.#value.set(made.certificate);
       } catch (error) {
-        log.error("the server's own certificate could not be renewed; it is tried again", { error });
+        log.error("the server's own certificate could not be renewed; the server tries again", { error });
         this.#cancel?.();
         if (!this.#stopped) this.#cancel = clock.after(RETRY, () => void this.renew());
       }

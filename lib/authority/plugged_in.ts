@@ -128,7 +128,7 @@ export class PluggedIn {
       const subjects = (material: SigningMaterial) => material.roots.map(({ subject }) => subject).join("; ");
       throw new PkiError(
         `${names.roots}: expected the roots in force (${subjects(before)}), got others (${subjects(next)}): without ` +
-          "MESH_MULTIROOT_MESH, proxies that trust the old ones alone would refuse the new certificates",
+          "MESH_MULTIROOT_MESH, proxies that trust the old roots alone would refuse the new certificates",
       );
     }
     this.#refusal = undefined;
@@ -149,7 +149,7 @@ export class PluggedIn {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason === this.#refusal || this.material.current() === undefined) return;
     this.#refusal = reason;
-    this.#options.log.error("the authority's files were refused; those in force stay", {
+    this.#options.log.error("the authority's files were refused; the authority in force stays", {
       folder: this.#options.folder,
       reason,
     });

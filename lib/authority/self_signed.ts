@@ -78,7 +78,7 @@ export class SelfSigned {
   /** Replaces the root when its time has come, and takes roots over that another instance has stored. Never throws. */
   check(): Promise<void> {
     return this.#checking = this.#checking.then(() => this.#check()).catch((error) => {
-      this.#options.log.error("the root certificate could not be checked; the one in force stays", { error });
+      this.#options.log.error("the root certificate could not be checked; the root in force stays", { error });
     });
   }
 
@@ -131,12 +131,14 @@ export class SelfSigned {
       return;
     }
     if (!theirs.roots.every((root) => isKeyOf(this.#stored.key, root))) {
-      throw new PkiError(`${store.place}: expected a root certificate that is valid now, got others of another key`);
+      throw new PkiError(
+        `${store.place}: expected a root certificate that is valid now, got root certificates of another key`,
+      );
     }
     const both = storedRoots(theirs.key, [...theirs.roots, ...this.#stored.roots]);
     if (!await store.replace(both.text, theirs.text)) return await this.#check();
     this.#stored = both;
-    log.warn("another instance wrote a root certificate that is not valid now: is its clock right?", {
+    log.warn("another instance wrote a root certificate that is not valid now: check the clock of that instance", {
       place: store.place,
     });
   }

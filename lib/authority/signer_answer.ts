@@ -24,7 +24,9 @@ const NOBODY: ReadonlySet<string> = new Set(["", "O="]);
 export function requestFault({ names, subject, asks }: CertificateRequest, uri: string): string | undefined {
   const all = sortedNames(names);
   if (all.length !== 1 || names.uris[0] !== uri) {
-    return `names: got ${JSON.stringify(all.slice(0, 3))}, expected ${uri} alone: the signer writes what is asked for`;
+    return `names: got ${
+      JSON.stringify(all.slice(0, 3))
+    }, expected ${uri} alone: the signer writes all requested names`;
   }
   if (!NOBODY.has(subject)) return `subject: got ${JSON.stringify(subject)}, expected none`;
   if (asks.length > 0) return `extensions: got ${asks.slice(0, 3).join(", ")}, expected alternative names alone`;

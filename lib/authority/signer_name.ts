@@ -54,7 +54,7 @@ export function signerOf(wanted: string, { usual, domain }: SignerNames): string
     if (usual !== "") return usual;
     throw new IssueError(
       "request",
-      `${got} the name of a signer of ${domain}: the server has no usual one (ORCH_SIGNER)`,
+      `${got} the name of a signer of ${domain}: the server has no default signer (ORCH_SIGNER)`,
     );
   }
   if (domain === "") throw new IssueError("request", `${got} none: the server has no CERT_SIGNER_DOMAIN`);

@@ -128,7 +128,9 @@ export class Signers implements WorkloadAuthority {
     const waited = Promise.withResolvers<never>();
     let isAsked = false;
     stop.signal.addEventListener("abort", () => {
-      const why = `signer ${asked.signer}: ${(stop.signal.reason as Error).message}: others wait for it already`;
+      const why = `signer ${asked.signer}: ${
+        (stop.signal.reason as Error).message
+      }: other requests wait for the signer already`;
       if (!isAsked) waited.reject(new IssueError("late", why));
     }, { once: true });
     try {

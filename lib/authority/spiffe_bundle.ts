@@ -42,7 +42,7 @@ export function readSpiffeBundle(text: string): SpiffeBundle {
     }
     return [certificatePem(authority(encoded, `keys[${i}].x5c[0]`))];
   });
-  if (roots.length === 0) throw new PkiError("keys: expected one for certificates (use x509-svid), got none");
+  if (roots.length === 0) throw new PkiError("keys: expected a key for certificates (use x509-svid), got none");
   return { roots, ...(seconds !== undefined && seconds > 0 ? { refreshAfter: seconds * 1000 } : {}) };
 }
 
@@ -51,7 +51,7 @@ function parsed(text: string): z.infer<typeof document> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new PkiError("expected a SPIFFE bundle, got no JSON");
+    throw new PkiError("expected a SPIFFE bundle, got text that is not JSON");
   }
   const { success, data, error } = document.safeParse(value, { reportInput: true });
   if (!success) throw new PkiError(issueLines(error.issues).join(", "));

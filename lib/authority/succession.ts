@@ -36,8 +36,8 @@ export class Succession implements AuthoritySource {
     const [before, after] = [this.material.current(), next.material.current()];
     if (!multiRoot && before !== undefined && after !== undefined && !sameCertificates(before.roots, after.roots)) {
       throw new PkiError(
-        "expected the roots in force: without MESH_MULTIROOT_MESH, proxies that trust these alone would refuse the new " +
-          "certificates; a server that is started now takes it",
+        "expected the roots in force: without MESH_MULTIROOT_MESH, proxies that trust only these roots would refuse the new " +
+          "certificates; a restarted server takes the new authority",
       );
     }
     const old = this.#source;

@@ -155,7 +155,7 @@ class BundleEndpoint {
       return Math.min(REFRESH.usual, Math.max(REFRESH.least, refreshAfter));
     } catch (error) {
       if (signal.aborted) return 0;
-      const kept = this.roots === undefined ? "there are none yet" : "those read before stay in force";
+      const kept = this.roots === undefined ? "there are no roots yet" : "the earlier roots stay in force";
       if (this.#failures === 0) log.warn(`a trust domain's roots cannot be read; ${kept}`, { url: this.#url, error });
       return Math.min(REFRESH.usual, REFRESH.failed * 2 ** this.#failures++);
     }

@@ -98,8 +98,8 @@ export async function startConfigSources(
   const idle = atStart.flatMap(({ address }, index) => {
     if (parseSourceAddress(address).kind !== "other orchestrator") return [];
     const expected =
-      "a folder (fs:///path), the server's orchestrator (k8s://), or a control plane (xds://host:port), which a cluster " +
-      "whose configuration is meant may have";
+      "a folder (fs:///path), the server's orchestrator (k8s://), or a control plane (xds://host:port) of another " +
+      "cluster";
     return [finding("no-effect", `configSources[${index}].address`, address, expected)];
   });
   for (const one of idle) kernel.log.scope("default").warn(one.message, findingFields(one));

@@ -62,7 +62,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "orchestrator",
     needs: [],
-    why: "first: most parts read from its API or write to it. Making the client sends no request.",
+    why: "first: most parts use the API. Making the client sends no request.",
     start: ({ options, kernel }) => options.orch && orchClient(options.orch, kernel),
   })
   .add({
@@ -75,7 +75,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "nodes",
     needs: [],
-    why: "before the pipeline: it reads the nodes of proxies again when the mesh configuration changes.",
+    why: "before the pipeline: the pipeline reads the nodes of proxies again when the mesh configuration changes.",
     start: ({ options, settings }) => new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS }),
   })
   .add({
@@ -87,14 +87,14 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "gatewayNames",
     needs: [],
-    why: "before the pipeline: gateways of other networks may be host names, whose addresses are looked up.",
+    why: "before the pipeline: gateways of other networks may have host names, and the pipeline needs their addresses.",
     start: ({ settings, kernel }) => newGatewayNames(settings, kernel),
     stop: (names) => names?.stop(),
   })
   .add({
     name: "pipeline",
     needs: ["mesh", "nodes", "tokenKeys", "gatewayNames"],
-    why: "before every source: sources hand their changes to it.",
+    why: "before every source: sources hand their changes to the pipeline.",
     start: ({ options, settings, kernel, mesh, nodes, tokenKeys, gatewayNames }) => {
       const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames });
       mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
@@ -118,14 +118,14 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "services",
     needs: ["orchestrator", "mesh", "pipeline"],
-    why: "before the configuration: its facts become services as they are read. Remote clusters begin here.",
+    why: "before the configuration: facts become services while they are read. Remote clusters begin here.",
     start: ({ options, settings, kernel, orchestrator, mesh, pipeline }) =>
       startServices(orchestrator, options, settings, { pipeline, mesh }, kernel),
   })
   .add({
     name: "configuration",
     needs: ["mesh", "pipeline", "services"],
-    why: "the empty stores: parts that look objects up are made before any object is read.",
+    why: "the empty stores: parts that look objects up are made before the first object is read.",
     start: ({ options, settings, kernel, mesh, pipeline, services }) =>
       newConfiguration(options, settings, { mesh, pipeline, services }, kernel),
     stop: (configuration) => configuration.stop(),
@@ -155,8 +155,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "sources",
     needs: ["orchestrator", "mesh", "services", "configuration"],
-    why:
-      "the longest step: folders, the orchestrator and other control planes are read once, and followed from then on.",
+    why: "the longest step: folders, the orchestrator and other control planes are read once, and then followed.",
     start: ({ options, settings, kernel, orchestrator: orch, mesh, services, configuration }) =>
       startSources(options, settings, { orch, mesh, services, configuration }, kernel),
     faults: ({ options }) => folderFaults(options.configDir),
@@ -164,7 +163,8 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "translation",
     needs: ["tokenKeys", "gatewayNames", "pipeline", "configuration", "sources"],
-    why: "after all sources: the first translation sees the whole mesh, with the keys and the names that it needs.",
+    why:
+      "after all sources: the first translation needs the whole mesh, the keys of issuers and the gateways' addresses.",
     ready: "sources synced",
     start: async ({ pipeline, configuration, tokenKeys, gatewayNames }) => {
       await tokenKeys.follow(configuration.store, pipeline);
@@ -215,7 +215,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "registration",
     needs: ["orchestrator", "configuration"],
-    why: "before the resources: a workload that registers itself has its entry when its proxy is answered.",
+    why: "before the resources: a self-registering workload needs its entry before its proxy gets resources.",
     start: ({ options, settings, kernel, orchestrator: client, configuration: { store } }) => {
       const maxConnectionAge = options.keepaliveMaxServerConnectionAge;
       const parts = { store, client, maxConnectionAge, queueMetrics: queueMetrics(settings, kernel) };
@@ -245,7 +245,8 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "wire",
     needs: ["pipeline", "resources", "authority"],
-    why: "after the resources and the authority: it serves both. It listens when the ports are opened.",
+    why:
+      "after the resources and the authority, because the wire serves both. The wire listens when the ports are opened.",
     start: ({ options, settings, kernel, pipeline, resources, authority: { services } }) =>
       newXdsServer(options, settings, kernel, pipeline, resources, services),
   })
@@ -312,7 +313,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "questions",
     needs: ["nodes", "pipeline", "callers", "wire", "pages"],
-    why: "after the pages: a question on a stream is answered by a page.",
+    why: "after the pages: a page answers each question on a stream.",
     start: ({ options, settings, nodes, pipeline, callers, wire, pages: view }) => {
       if (!settings.ENABLE_DEBUG_ON_HTTP) return;
       wire.answerQuestions(debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view }));
@@ -360,7 +361,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     name: "firstLook",
     needs: ["pipeline", "configuration", "analysis", "pages", "ports"],
     why:
-      "last: clients do not wait for the analysis. When it is done, the log counts the findings, and memory is given back.",
+      "last: clients do not wait for the analysis. After the analysis, the log counts the findings, and memory is given back.",
     start: ({ options, settings, kernel, pipeline, configuration: { store }, analysis, pages, ports }) => {
       analysis.begin();
       const { metrics, clock } = kernel;

@@ -24,14 +24,14 @@ export function whyNot(
   { pod, namespace }: Pick<InjectionRequest, "pod" | "namespace">,
   config: InjectionConfig,
 ): string | undefined {
-  if (pod.spec.hostNetwork === true) return "it uses the node's own network";
+  if (pod.spec.hostNetwork === true) return "the pod uses the node's own network";
   if (SYSTEM_NAMESPACES.includes(namespace)) return `namespace ${namespace} is the orchestrator's own`;
   const labels = ownTexts(pod.metadata.labels);
   const inLabel = labels[INJECT] !== undefined;
   const written = labels[INJECT] ?? ownTexts(pod.metadata.annotations)[INJECT] ?? "";
   if (written !== "") {
     const where = inLabel ? "label" : "annotation";
-    return YES.test(written) ? undefined : `its ${where} ${INJECT} is ${JSON.stringify(written.slice(0, 63))}`;
+    return YES.test(written) ? undefined : `the pod's ${where} ${INJECT} is ${JSON.stringify(written.slice(0, 63))}`;
   }
   if (config.neverInjectSelector.some((one) => meetsLabelSelector(one, labels))) return "neverInjectSelector holds";
   if (config.alwaysInjectSelector.some((one) => meetsLabelSelector(one, labels))) return undefined;

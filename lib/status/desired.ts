@@ -29,7 +29,7 @@ const MOST_TEXT = 1024;
 const LEVELS: Readonly<Record<Severity, string>> = { error: "ERROR", warning: "WARNING", info: "INFO" };
 
 /** Whether the present version of an object is refused, and which version is in force. */
-export type StatusRefusal = "none" | "the version before is in force" | "it is not in force";
+export type StatusRefusal = "none" | "the earlier version is in force" | "no version is in force";
 
 /**
  * The status of an object.
@@ -82,19 +82,21 @@ function reconciled(
   loss: Finding | undefined,
 ): StatusCondition {
   const type = "Reconciled";
-  if (refusal !== "none") return { type, status: "False", reason: "Refused", message: `It has errors: ${refusal}.` };
+  if (refusal !== "none") {
+    return { type, status: "False", reason: "Refused", message: `The object has errors: ${refusal}.` };
+  }
   const upToDate = `${live}/${total} proxies up to date.`;
   if (state === "rejected") {
     const message = shortened(`${upToDate} Rejected by ${rejected}: ${reason}`);
     return { type, status: "False", reason: "Rejected", message };
   }
   if (loss !== undefined) {
-    const message = shortened(`${upToDate} Not all of it has an effect: ${loss.code}: ${loss.message}`);
+    const message = shortened(`${upToDate} Parts of the object have no effect: ${loss.code}: ${loss.message}`);
     return { type, status: "False", reason: "NoEffect", message };
   }
   if (state === "pending") return { type, status: "False", reason: "Pending", message: upToDate };
   if (state === "live") return { type, status: "True", reason: "Live", message: upToDate };
-  return { type, status: "Unknown", reason: "NoProxy", message: "No connected proxy has anything of it." };
+  return { type, status: "Unknown", reason: "NoProxy", message: "No connected proxy has a resource of the object." };
 }
 
 function passedValidation(findings: readonly Finding[]): StatusCondition {

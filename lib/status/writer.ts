@@ -52,7 +52,9 @@ export class StatusWriter {
       },
       failed: (object, error, said) => {
         if (said) return;
-        if (!this.#failing.has(object)) log.warn("a status could not be written; it is tried again", { object, error });
+        if (!this.#failing.has(object)) {
+          log.warn("a status could not be written; the server tries again", { object, error });
+        }
         this.#failing.add(object);
       },
     });

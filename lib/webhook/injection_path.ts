@@ -41,7 +41,7 @@ export function readInjectionPath(path: string): InjectionPath {
     if (key === "cluster") named.cluster = value;
     else if (key === "net") named.network = value;
     else if (NAME.test(key.toUpperCase())) variables[key.toUpperCase()] = value;
-    else problems.push(`path: got the key ${JSON.stringify(key)}, expected the name of a variable; it is left out`);
+    else problems.push(`path: got the key ${JSON.stringify(key)}, expected the name of a variable; the key is ignored`);
   }
   return { ...named, variables, problems };
 }
@@ -51,15 +51,16 @@ function* pairsOf(rest: string, problems: string[]): Generator<[key: string, val
     for (const pair of rest.split(PAIR).slice(1)) {
       const at = pair.indexOf("=");
       if (at > 0) yield [pair.slice(0, at), pair.slice(at + 1)];
-      else problems.push(`path: got ${JSON.stringify(pair)}, expected key=value; it is left out`);
+      else problems.push(`path: got ${JSON.stringify(pair)}, expected key=value; the part is ignored`);
     }
     return;
   }
   const parts = rest === "" ? [] : rest.split("/");
   for (let index = 0; index < parts.length; index += 2) {
     const [key = "", value] = parts.slice(index, index + 2);
-    if (value === undefined) problems.push(`path: got the key ${JSON.stringify(key)} without a value; it is left out`);
-    else yield [key, value.replaceAll(SLASH, "/")];
+    if (value === undefined) {
+      problems.push(`path: got the key ${JSON.stringify(key)} without a value; the key is ignored`);
+    } else yield [key, value.replaceAll(SLASH, "/")];
   }
 }
 

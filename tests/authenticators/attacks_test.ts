@@ -181,7 +181,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "bytes that are no token": () => [bearer("a.b.c"), /JWT_RULE: expected a signed token \(JWT\)/],
   "a good token in plain text": async (issuer) => [
     caller({ authorization: `Bearer ${await issuer.token()}` }),
-    /^connection: it is in plain text, where XDS_AUTH_PLAINTEXT allows no proof$/,
+    /^connection: the connection is in plain text, and XDS_AUTH_PLAINTEXT does not allow a proof in plain text$/,
   ],
   "a certificate of another trust domain": async () => [
     caller({}, await withCertificate("spiffe://evil.example/ns/shop/sa/cart")),
@@ -193,7 +193,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   ],
   "a certificate with two identities": async () => [
     caller({}, await withCertificate(CART_ID, "spiffe://cluster.local/ns/mesh-system/sa/meshd")),
-    /client certificate: expected exactly one URI in it, a SPIFFE ID/,
+    /client certificate: expected exactly one URI in the certificate, a SPIFFE ID/,
   ],
   "a certificate that was revoked": async () => {
     const own = await withCertificate(CART_ID);
@@ -202,7 +202,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   "a certificate with an identity of 3,000 characters": async () => [
     caller({}, await withCertificate(`${CART_ID}${"x".repeat(3000)}`)),
-    /expected exactly one URI in it, a SPIFFE ID/,
+    /expected exactly one URI in the certificate, a SPIFFE ID/,
   ],
   "a certificate without identity": async () => [caller({}, await withCertificate()), /expected exactly one URI/],
   "a certificate with an identity of another form": async () => [
@@ -215,7 +215,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   ],
   "a forwarded certificate from elsewhere": () => [
     forwarded(`URI=${CART_ID}`, "192.0.2.7:40000"),
-    /forwarded client certificate: got it from 192\.0\.2\.7:40000, expected an address in TRUSTED_GATEWAY_CIDR/,
+    /forwarded client certificate: got the header from 192\.0\.2\.7:40000, expected an address in TRUSTED_GATEWAY_CIDR/,
   ],
   "a forwarded certificate from an address that looks like one of the range": () => [
     forwarded(`URI=${CART_ID}`, "[2001:db8::10.0.0.1]:40000"),
@@ -253,7 +253,7 @@ Deno.test("a rule without audiences accepts nobody", async () => {
   await using issuer = await TestIssuer.start();
   const result = await all(issuer, []).authenticate(bearer(await issuer.token()));
   assert.ok("failures" in result);
-  assert.match(failureText(result.failures), /JWT_RULE: its rule has no audience, so it accepts nobody/);
+  assert.match(failureText(result.failures), /JWT_RULE: the rule has no audience, and accepts nobody/);
   assert.deepEqual(issuer.asked, [], "and its keys are not fetched");
 });
 

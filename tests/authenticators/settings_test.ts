@@ -24,7 +24,7 @@ Deno.test("what is wrong with a rule is said at once, each with field, value and
         '{"jwks_uri":"file:///etc/keys","audiences":"a"}',
         /^issuer: got none, expected the issuer of the tokens\njwks_uri: got "file:.+", expected an address that begins with https:\/\/ or http:\/\/, without a user, a password and a fragment\naudiences: got "a", expected a list of audiences$/,
       ],
-      ['{"issuer":"me"}', /^jwks_uri: got none, expected an address .+, because issuer "me" is none$/],
+      ['{"issuer":"me"}', /^jwks_uri: got none, expected an address .+, because issuer "me" is not an address$/],
     ] as const
   ) {
     assert.throws(() => parseTokenRule(text), { name: "TypeError", message });

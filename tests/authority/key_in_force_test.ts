@@ -89,5 +89,5 @@ Deno.test("a signer that does not take the key is told of, and the key signs", a
   const keys = new KeyInForce(() => Promise.reject(new Error("not this one")), log);
   await keys.take(key);
   assert.equal(keys.of(key), key);
-  assert.deepEqual(log.lines, ["the authority's key signs by itself, slower: another signer did not take it"]);
+  assert.deepEqual(log.lines, ["the authority's key signs by itself, slower: another signer did not take the key"]);
 });

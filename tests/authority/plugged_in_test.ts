@@ -233,7 +233,7 @@ Deno.test("a certificate that begins later stays outside until its time has come
   });
   const next = await makeIntermediate(root, P256, { notBefore: NOW + 90_000 });
   await mounted.swap(filesOf(next, [root]));
-  await until(/refused; those in force stay .*is not valid before/);
+  await until(/refused; the authority in force stays .*is not valid before/);
   assert.equal(plugged.material.current()!.certificate.fingerprint, first.certificate.fingerprint);
   const taken = Promise.withResolvers<void>();
   plugged.material.onChange(() => taken.resolve());

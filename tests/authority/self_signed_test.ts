@@ -176,7 +176,7 @@ Deno.test("a clock that was years ahead, ever so often, leaves the root of befor
     set.ahead = 0;
     await assert.rejects(
       leafOf(authority),
-      /no certificate that is valid now, 2026-01-01T.*: the one in force begins at 20/,
+      /no certificate that is valid now, 2026-01-01T.*: the certificate in force begins at 20/,
     );
     assert.match(authority.fault() ?? "", /is valid now/);
     await selfSigned.check();

@@ -191,7 +191,9 @@ Deno.test("requests at one signer, and signers at a time, are bounded; a signer 
   named.push(begin("other-62"));
   await assert.rejects(begin("other-63"), QueueFull);
   assert.equal(most, 32);
-  const waiting = slow.slice(32).map((each) => assert.rejects(each, refused("late", /others wait for it already/)));
+  const waiting = slow.slice(32).map((each) =>
+    assert.rejects(each, refused("late", /other requests wait for the signer already/))
+  );
   await clock.advance(5000);
   await Promise.all(waiting);
   open.resolve(GOOD);
@@ -256,7 +258,7 @@ Deno.test("callers name signers of one domain, and no others", () => {
     ["Vault", names, /expected a name of dotted parts/],
     ["a/b", names, /expected a name of dotted parts/],
     ["vault", { ...names, domain: "" }, /got "vault", expected none: the server has no CERT_SIGNER_DOMAIN/],
-    ["", { ...names, usual: "" }, /the server has no usual one \(ORCH_SIGNER\)/],
+    ["", { ...names, usual: "" }, /the server has no default signer \(ORCH_SIGNER\)/],
   ];
   for (const [wanted, of, expected] of rows) assert.throws(() => signerOf(wanted, of), refused("request", expected));
   assert.deepEqual(

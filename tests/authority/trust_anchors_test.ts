@@ -41,10 +41,10 @@ Deno.test("a bundle gives its roots, and says when it should be read again", () 
 Deno.test("what is no bundle is refused with what was expected", () => {
   const key = (x5c: readonly string[]) => JSON.stringify({ keys: [{ use: "x509-svid", x5c }] });
   const refused: Readonly<Record<string, RegExp>> = {
-    "<html>": /no JSON/,
+    "<html>": /not JSON/,
     "[]": /expected a SPIFFE bundle/,
     "{}": /keys: .*expected a list of keys/,
-    '{"keys":[]}': /expected one for certificates/,
+    '{"keys":[]}': /expected a key for certificates/,
     [key([])]: /keys\[0\]\.x5c: expected exactly one certificate, got 0/,
     [key(["AAAA"])]: /keys\[0\]\.x5c\[0\]/,
     [key(["*"])]: /expected base64/,

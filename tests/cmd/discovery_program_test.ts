@@ -281,7 +281,7 @@ Deno.test("a named pipe in the folder holds neither what is beside it nor the st
   const folder = await Deno.makeTempDir();
   const program = new Program([`--configDir=${folder}`]);
   const warned = program.logs(
-    "changes of the configuration folder give no events now; it is looked through each second",
+    "changes of the configuration folder give no events now; the folder is searched each second",
   );
   await program.page("/ready");
   const made = await new Deno.Command(Deno.execPath(), {

@@ -107,7 +107,7 @@ Deno.test("mesh files that are named and not there are refused, with flag, value
   ]);
   assert.equal(code, 1);
   assert.deepEqual(lines, [
-    'Error: flag --meshConfig: got "etc/none.yaml", expected a file that exists (create it, or leave the flag out for the defaults; a relative path starts where the program runs)',
+    'Error: flag --meshConfig: got "etc/none.yaml", expected a file that exists (create it, or leave the flag out for the defaults; a relative path starts in the working directory)',
     'flag --networksConfig: got "/etc/none.yaml", expected a file that exists (create it, or leave the flag out for the defaults)',
   ]);
 });

@@ -138,7 +138,7 @@ Deno.test({
       const url = `http://${outside!.address}:${ports.http}/debug/scopez?scope=ads&level=debug`;
       const response = await fetch(url, { method: "PUT" });
       assert.equal(response.status, 401);
-      assert.match(await response.text(), /for callers of the same machine/);
+      assert.match(await response.text(), /for callers on the same machine/);
       assert.equal(log.states().find(({ name }) => name === "ads")?.level, "info");
     }, { log, options: { http: "0.0.0.0:0" } });
   },

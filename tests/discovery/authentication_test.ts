@@ -99,7 +99,7 @@ Deno.test("a debug page is shown to another machine with a token, and its index 
     const refused = await get("/debug/registryz");
     if (own !== undefined) assert.equal(refused.status, 401);
     if (own !== undefined) {
-      assert.match(refused.body, /^debug pages are for callers of the same machine.*JWT_RULE: no token\n$/);
+      assert.match(refused.body, /^debug pages are for callers on the same machine.*JWT_RULE: no token\n$/);
     }
     const sub = "system:serviceaccount:mesh-system:operator";
     const headers = { authorization: `Bearer ${await issuer.token({ sub })}` };

@@ -105,8 +105,8 @@ Deno.test("a proxy gets certificate, key, staple, authorities and revoked ones o
 });
 
 const ask: readonly (readonly [string | undefined, string, RegExp | undefined])[] = [
-  [undefined, "kubernetes://web", /has not proven who it is/],
-  [undefined, "configmap://edge/roots", /has not proven who it is/],
+  [undefined, "kubernetes://web", /has not proven an identity/],
+  [undefined, "configmap://edge/roots", /has not proven an identity/],
   ["shop", "kubernetes://web", /there is no Secret shop\/web/],
   ["shop", "kubernetes://edge/web", /of namespace edge, the proxy's identity of shop/],
   ["shop", "kubernetes://edge/web-cacert", /of namespace edge/],
@@ -117,10 +117,10 @@ const ask: readonly (readonly [string | undefined, string, RegExp | undefined])[
   ["edge", "kubernetes://apart-cacert", undefined],
   ["edge", "kubernetes://apart", /has neither tls.crt with tls.key nor cert with key/],
   ["edge", "kubernetes://pair", /its key is of another certificate/],
-  ["edge", "kubernetes://template", /holds text that is filled in elsewhere/],
+  ["edge", "kubernetes://template", /holds placeholders for contents/],
   ["edge", "kubernetes://../web", /of namespace \.\., the proxy/],
-  ["edge", "kubernetes://a/b/c", /the name is none of a credential/],
-  ["edge", "invalid://", /the name is none of a credential/],
+  ["edge", "kubernetes://a/b/c", /the name is not the name of a credential/],
+  ["edge", "invalid://", /the name is not the name of a credential/],
 ];
 
 for (const [namespace, resource, why] of ask) {

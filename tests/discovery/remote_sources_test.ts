@@ -105,7 +105,7 @@ Deno.test("objects of another control plane are in force as they are there: new,
 Deno.test("what a control plane had stays while it is away; when it is back all is as it has it then", async () => {
   using door = new Door();
   const log = openLog();
-  const away = () => log.lines.filter(({ msg }) => `${msg}`.includes("not heard of")).length;
+  const away = () => log.lines.filter(({ msg }) => `${msg}`.includes("the control plane is away")).length;
   const stopped = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();
   const before = withServer(
@@ -140,7 +140,7 @@ Deno.test("a server waits for a control plane that is away, and is ready when th
     assert.deepEqual(hosts(server), ["a.example.com"]);
     return Promise.resolve();
   }, { log });
-  await until("it was called", () => log.lines.some(({ msg }) => `${msg}`.includes("not heard of")));
+  await until("it was called", () => log.lines.some(({ msg }) => `${msg}`.includes("the control plane is away")));
   assert.equal(isReady, false);
   await withServer({ "a.yaml": entry("a", "a.example.com") }, async (there) => {
     door.lead(there.ports.grpc);

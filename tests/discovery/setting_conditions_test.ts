@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     holds: (settings) => orchOptions(defaultSettings("pilot-discovery", settings)).shared?.host === true,
   },
   {
-    about: "entries of workloads that have left are removed",
+    about: "entries of departed workloads are removed",
     rule: "either",
     of: ["PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION", "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"],
     holds: (settings) => cleansEntries(defaultSettings("pilot-discovery", settings)),

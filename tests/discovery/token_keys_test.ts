@@ -89,14 +89,14 @@ Deno.test("hostile servers of keys cost a bounded time and size, and every token
       () => new Response(new ReadableStream({ start: (to) => to.enqueue(new Uint8Array([91])) })),
       /\/keys: no answer within 0\.3 s;/,
     ],
-    "no JSON": [() => new Response("<html>"), /expected a JSON Web Key Set, got no JSON;/],
+    "no JSON": [() => new Response("<html>"), /expected a JSON Web Key Set, got text that is not JSON;/],
     "another document": [() => Response.json({ error: "no" }), /keys: got none, expected a list of keys;/],
     "a key without a type": [
       () => Response.json({ keys: [{ k: "AAAA" }] }),
       /expected a JSON Web Key Set whose keys have/,
     ],
     "too many keys": [() => Response.json({ keys: Array(101).fill(key) }), /expected at most 100 keys;/],
-    "deep nesting": [() => new Response("[".repeat(200_000)), /got no JSON;/],
+    "deep nesting": [() => new Response("[".repeat(200_000)), /got text that is not JSON;/],
     "an error": [() => new Response("down", { status: 500 }), /\/keys: status 500, expected 200;/],
   };
   for (const [name, [answer, reason]] of Object.entries(cases)) {
@@ -137,7 +137,10 @@ Deno.test("an issuer's OpenID configuration cannot send the server to files, to 
     });
   }
   await keysOf([{ issuer: "no address" }], (keys) => {
-    assert.match(said(keys) ?? "", /issuer "no address" is no address \(.*\), and no address of its keys is given/);
+    assert.match(
+      said(keys) ?? "",
+      /issuer "no address" is not an address \(.*\), and the rule gives no address of the issuer's keys/,
+    );
   });
 });
 
@@ -154,7 +157,7 @@ Deno.test("an address of keys with a user, a password or a fragment is a warning
   }
   for (const query of ["?", "?quit=", "#"]) {
     await keysOf([{ issuer: `${issuer.url}/quitquitquit${query}` }], (keys) => {
-      assert.match(said(keys) ?? "", /^spec\.jwtRules\[0\]\.issuer: .* is no address/);
+      assert.match(said(keys) ?? "", /^spec\.jwtRules\[0\]\.issuer: .* is not an address/);
     });
   }
   assert.deepEqual(issuer.asked, []);

@@ -75,8 +75,8 @@ Deno.test("an object is reconciled only where a proxy has it and nothing takes i
     return `${first?.status} ${first?.reason}: ${first?.message}`;
   };
   const nowhere = progress({ total: 0, live: 0 });
-  assert.equal(said(nowhere, []), "Unknown NoProxy: No connected proxy has anything of it.");
-  const lost = "Not all of it has an effect: MSH0101: no such host";
+  assert.equal(said(nowhere, []), "Unknown NoProxy: No connected proxy has a resource of the object.");
+  const lost = "Parts of the object have no effect: MSH0101: no such host";
   assert.equal(said(progress(), [error()]), `False NoEffect: 10/10 proxies up to date. ${lost}`);
   assert.equal(said(nowhere, [error()]), `False NoEffect: 0/0 proxies up to date. ${lost}`);
   assert.match(said(progress({ live: 9, rejected: 1, reason: "no" }), [error()]), /^False Rejected: /);

@@ -5,7 +5,7 @@ Deno.test("keys of the path: cluster, net, any other one is a variable in upper 
   const read = readInjectionPath("/inject/cluster/c1/net/n--slash--1/proxy_log/a%20b/mesh_meta_x/");
   assert.deepEqual(read, {
     ...{ cluster: "c1", network: "n/1", variables: { PROXY_LOG: "a b" } },
-    problems: ['path: got the key "mesh_meta_x" without a value; it is left out'],
+    problems: ['path: got the key "mesh_meta_x" without a value; the key is ignored'],
   });
 });
 

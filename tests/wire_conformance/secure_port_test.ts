@@ -71,11 +71,11 @@ test("over TLS a proxy gets its configuration by a certificate or a token of its
     for (const proof of [{ own: cart }, { token: await issuer.token() }]) {
       assert.equal(
         await outcomeOf({ ...at, ...proof, namespace: "pay" }),
-        `PERMISSION_DENIED: the node is not that of ${id}: namespace: got "pay", expected "shop"`,
+        `PERMISSION_DENIED: the node does not belong to ${id}: namespace: got "pay", expected "shop"`,
       );
       assert.equal(
         await outcomeOf({ ...at, ...proof, serviceAccount: "till" }),
-        `PERMISSION_DENIED: the node is not that of ${id}: service account: got "till", expected "cart"`,
+        `PERMISSION_DENIED: the node does not belong to ${id}: service account: got "till", expected "cart"`,
       );
     }
     const theirs = await Authority.make("theirs");

@@ -280,8 +280,8 @@ function reports({ metrics, log: { scope } }: Pick<Kernel, "log" | "metrics">) {
     },
     timedOut: ({ id, secret, problem }: RemoteCluster) => {
       metrics.counter("remote_cluster_sync_timeouts_total").inc({ cluster: id });
-      const why = problem ?? "it did not say everything in time";
-      log.warn("a remote cluster is not waited for any more; it is read on", { cluster: id, secret, why });
+      const why = problem ?? "its objects were not complete in time";
+      log.warn("a remote cluster is not waited for any more; reading goes on", { cluster: id, secret, why });
     },
   };
 }

@@ -49,11 +49,11 @@ export function wantedClusters(secrets: Iterable<ClusterSecret>, own: string): W
     for (const [id, access] of entries) {
       const first = wanted.get(id);
       const why = isSameCluster(id, own)
-        ? "it is the server's own cluster"
+        ? "the cluster is the server's own"
         : first !== undefined
-        ? `secret ${first.secret}, which is older, names it too`
+        ? `secret ${first.secret}, which is older, names the cluster too`
         : access === undefined
-        ? "got a value that is no text, expected an orchestrator config file"
+        ? "got a value that is not text, expected an orchestrator config file"
         : undefined;
       if (why !== undefined) leftOut.push({ id, secret, why });
       else wanted.set(id, { id, secret, access: access! });

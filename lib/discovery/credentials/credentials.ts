@@ -176,10 +176,10 @@ export class Credentials {
   ): FoundCredential {
     const { namespace, account = "" } = reader;
     if (namespace === undefined) {
-      return { why: "the proxy has not proven who it is (plain connection, or none of its own)" };
+      return { why: "the proxy has not proven an identity (plain connection, or no client certificate)" };
     }
     const reference = use.reference(resource, namespace);
-    if (reference === undefined) return { why: "the name is none of a credential" };
+    if (reference === undefined) return { why: "the name is not the name of a credential" };
     const elsewhere = reference.kind === "Secret" && reference.namespace !== namespace;
     const whyElsewhere = `the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}`;
     if (elsewhere && !use.eachAlone) return { why: whyElsewhere };
@@ -189,7 +189,9 @@ export class Credentials {
     if (fact === undefined) return { why: absence(reference, this.#options.isRefused) };
     const fromApi = reference.kind === "Secret" && fact.origin.from === "api";
     if (fromApi && home === undefined) {
-      return { why: `its cluster ${reader.cluster} is not known here, whose API says who may` };
+      return {
+        why: `the proxy's cluster ${reader.cluster}, whose API decides who may read secrets, is not known here`,
+      };
     }
     const rights = fromApi ? home?.rights : undefined;
     if (elsewhere && rights === undefined) return { why: whyElsewhere };

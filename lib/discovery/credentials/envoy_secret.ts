@@ -20,7 +20,7 @@ export type CredentialMessage =
   /** `isFilledIn`: a placeholder stands for the contents, so nothing is known about the contents. */
   | { readonly why: string; readonly isFilledIn?: true };
 
-const FILLED_IN: CredentialMessage = { why: "holds text that is filled in elsewhere", isFilledIn: true };
+const FILLED_IN: CredentialMessage = { why: "holds placeholders for contents", isFilledIn: true };
 
 /** The Envoy secret of an object: the authorities, or the certificate and its key. */
 export function certificateOrAuthorities(name: string, fact: AnyFact, authorities: boolean): CredentialMessage {

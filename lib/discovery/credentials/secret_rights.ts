@@ -139,7 +139,7 @@ export class SecretRights {
         return AGAIN_MS;
       }
       outageOf(this.#client).works(kept, this.#log, { question: "SubjectAccessReview" });
-      this.#log.warn("it cannot be asked whether an account may read secrets; it is tried again", {
+      this.#log.warn("the API cannot be asked whether an account may read secrets; the server asks again", {
         user: question.user,
         error,
       });

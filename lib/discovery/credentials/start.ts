@@ -49,7 +49,7 @@ export function startCredentials(
       errors.inc();
       if (count > MAX_LOGGED) return;
       log.warn(`${name} does not get ${resource}: ${why}`);
-      if (count === MAX_LOGGED) log.warn(`${name}: further credentials that it does not get are counted alone`);
+      if (count === MAX_LOGGED) log.warn(`${name}: further refused credentials are only counted`);
     },
   });
   clusters?.followCredentials(credentials);

@@ -54,7 +54,7 @@ async function run(parts: IngressStatusParts, signal: AbortSignal): Promise<void
       // Another writer was faster: the changed object is read and written again.
       if (error instanceof ApiError && error.conflict) return;
       if (said) return;
-      log.warn("the status of an Ingress cannot be written; it is tried again", { key, error });
+      log.warn("the status of an Ingress cannot be written; the server tries again", { key, error });
     },
   });
   const add = (keys: readonly string[]) => {

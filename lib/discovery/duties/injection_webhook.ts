@@ -47,7 +47,7 @@ export async function keepInjectionWebhook(parts: InjectionWebhookParts, signal:
       metrics.counter("webhook_patch_failures_total").inc({ name, reason: "webhook_update_failure" });
       metrics.counter("webhook_patch_retries_total").inc({ name });
       if (said) return;
-      log.warn("the webhook's configuration has not the roots of this server; it is tried again", { name, error });
+      log.warn("the webhook's configuration lacks the roots of this server; the server tries again", { name, error });
     },
   }).run(signal);
 }

@@ -88,7 +88,7 @@ class RootMaps {
       ...{ id: "root certificates", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (namespace, stop) => this.#write(namespace, stop),
       failed: (namespace, error, said) =>
-        said || log.warn("the roots cannot be written; it is tried again", { namespace, name, error }),
+        said || log.warn("the roots cannot be written; the server tries again", { namespace, name, error }),
     });
   }
 

@@ -63,7 +63,7 @@ export function serviceExports(parts: ServiceExportsParts): Duty {
         const resource = await servedResource(parts, signal);
         if (resource !== undefined) await new ServiceExports(resource, parts).run(signal);
         if (signal.aborted) return;
-        parts.log.warn("the orchestrator has no definition of exports any more, so none are made");
+        parts.log.warn("the orchestrator has no definition of exports any more, so no exports are made");
         await parts.client.clock.sleep(AGAIN_MS, signal).catch(() => {});
       }
     },
@@ -85,7 +85,9 @@ async function servedResource(
     }
     if (!warned) {
       const expected = groups.map((group) => `${PLURAL}.${group} ${version}`);
-      log.warn("ENABLE_MCS_AUTO_EXPORT: the orchestrator has no definition of exports, so none are made", { expected });
+      log.warn("ENABLE_MCS_AUTO_EXPORT: the orchestrator has no definition of exports, so no exports are made", {
+        expected,
+      });
     }
     await client.clock.sleep(AGAIN_MS, signal).catch(() => {});
   }
@@ -142,7 +144,7 @@ class ServiceExports {
       ...{ id: "service exports", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (key, stop) => this.#export(key, stop),
       failed: (service, error, said) =>
-        said || log.warn("a service cannot be exported; it is tried again", { service, error }),
+        said || log.warn("a service cannot be exported; the server tries again", { service, error }),
     });
   }
 

@@ -104,7 +104,8 @@ async function keep(
       if (there === undefined) await createObject(client, place, body, { signal: stop });
       else await patchObject(client, place, body, { signal: stop });
     },
-    failed: (name, error, said) => said || log.warn("the roots cannot be written; it is tried again", { name, error }),
+    failed: (name, error, said) =>
+      said || log.warn("the roots cannot be written; the server tries again", { name, error }),
   });
   bundles.start();
   const ends = [

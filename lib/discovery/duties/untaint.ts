@@ -85,7 +85,7 @@ class Untaint {
       ...{ id: "untaint", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (node, stop) => this.#untaint(node, stop),
       failed: (node, error, said) =>
-        said || log.warn("the taint of a node cannot be taken off; it is tried again", { node, error }),
+        said || log.warn("the taint of a node cannot be removed; the server tries again", { node, error }),
     });
   }
 
@@ -115,7 +115,7 @@ class Untaint {
     const { client, log } = this.#parts;
     const readiness = this.#pods.readiness(name, madeAt);
     if (readiness === "of an earlier node") {
-      log.info("the plugin's pod was ready before this node was made: it has to become ready again", { node: name });
+      log.info("the plugin's pod was ready before this node was made, and must become ready again", { node: name });
     }
     if (readiness !== "ready") return;
     const path = "/spec/taints";

@@ -54,7 +54,8 @@ export function validationWebhook(parts: ValidationWebhookParts): Duty {
         ...{ client, sort: "validating", only: name, roots, log, queue: "validation", queueMetrics },
         keep: (configuration, caBundle, stop) => keepValidation(parts, configuration, caBundle, stop),
         failed: (_, error, said) =>
-          said || log.warn("the webhook's configuration is not as it should be; it is tried again", { name, error }),
+          said ||
+          log.warn("the webhook's configuration cannot be kept up to date; the server tries again", { name, error }),
         troubled: ({ status }) =>
           metrics.counter("galley_validation_config_load_error").inc({ reason: String(status ?? "no answer") }),
       }).run(signal),
@@ -124,7 +125,7 @@ async function seeRefusal(
     throw error;
   }
   throw new Error(
-    "the API took an object that the webhook refuses: it does not ask it yet, so failures stay ignored",
+    "the API took an object that the webhook refuses: the API does not ask the webhook yet, so failures stay ignored",
   );
 }
 

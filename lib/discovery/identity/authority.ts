@@ -193,7 +193,7 @@ async function startPluggedIn(
   try {
     const multiRoot = settings.MESH_MULTIROOT_MESH;
     const source = await PluggedIn.start({ ...place, multiRoot, clock: kernel.clock, log });
-    log.info("the authority is the one brought along", { folder, ...shown(source.material) });
+    log.info("the authority was brought along", { folder, ...shown(source.material) });
     return source;
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;
@@ -275,7 +275,7 @@ async function startSelfSigned(
     if (error instanceof PkiError) {
       throw new StartError([{ option: "MESH_SELF_SIGNED_CA_DIR", text: error.message }], error);
     }
-    log.warn("the root certificate cannot be kept: the next start makes another one, which no proxy knows", {
+    log.warn("the root certificate cannot be stored: the next start makes a root certificate that no proxy knows", {
       place: store.place,
       error,
     });

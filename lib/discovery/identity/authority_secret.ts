@@ -116,7 +116,9 @@ export async function untilAnswered<T>(
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404) return undefined;
       if (said !== error.message) {
-        kernel.log.scope("pkica").error("the authority's secret cannot be used; the server waits for it", { error });
+        kernel.log.scope("pkica").error("the authority's secret cannot be used; the server waits for a usable secret", {
+          error,
+        });
       }
       said = error.message;
       await kernel.clock.sleep(backOff.next());

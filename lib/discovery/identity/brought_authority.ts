@@ -48,11 +48,13 @@ export function followBrought(
       throw error;
     }
     isTaken = true;
-    log.info("the authority is the one that was brought along", { folder });
+    log.info("the authority was brought along as a secret", { folder });
   };
   const refused = (error: unknown) => {
     if (!(error instanceof PkiError)) throw error;
-    if (error.message !== said) log.error("it cannot be the authority, the present one stays", { folder, error });
+    if (error.message !== said) {
+      log.error("the secret cannot be the authority; the present authority stays", { folder, error });
+    }
     said = error.message;
   };
   const end = informer.subscribe(({ upserted }) => {

@@ -79,7 +79,7 @@ export class DiscoveryCallers {
     }
     const uri = workloadUri(identity);
     if (wrong.length === 0) return uri;
-    throw this.#refusal(Code.PERMISSION_DENIED, `the node is not that of ${uri}: ${wrong.join(", ")}`, address);
+    throw this.#refusal(Code.PERMISSION_DENIED, `the node does not belong to ${uri}: ${wrong.join(", ")}`, address);
   }
 
   #callerOf(result: AuthenticationResult, address: string): Caller {

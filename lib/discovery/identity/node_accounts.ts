@@ -69,7 +69,9 @@ export class NodeAccounts {
     if (asked?.trustDomain !== own) {
       return { refusal: `got ${shownText(wanted)}, expected spiffe://${own}/ns/<namespace>/sa/<account>` };
     }
-    if (pod === undefined) return { refusal: "the token of the caller is bound to no pod, so its node is not known" };
+    if (pod === undefined) {
+      return { refusal: "the token of the caller is not bound to a pod, so the caller's node is not known" };
+    }
     const fact = facts.get("Pod", namespace, pod.name);
     // The orchestrator knows the pod already, so this server will know the pod soon.
     if (fact === undefined || fact.origin.from !== "api" || fact.origin.uid !== pod.uid) {

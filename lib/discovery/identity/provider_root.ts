@@ -38,7 +38,7 @@ export async function startProviderRoot(
       if (!(error instanceof PkiError)) throw error;
       fault = error.message;
       if (roots !== undefined) {
-        kernel.log.scope("trustBundle").error("the provider's root cannot be used, the last one stays in force", {
+        kernel.log.scope("trustBundle").error("the provider's root cannot be used; the last root stays in force", {
           ...{ provider, reason: fault },
         });
       }

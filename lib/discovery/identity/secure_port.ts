@@ -40,14 +40,14 @@ export function serverTlsPolicy(
 ): TlsPolicy {
   const log = kernel.log.scope("tls");
   if (compliance === "fips-140-2") {
-    log.warn("COMPLIANCE_POLICY holds to TLS 1.2 and its suites; curves of the key exchange are those of the runtime", {
+    log.warn("COMPLIANCE_POLICY holds to TLS 1.2 and its suites; the runtime chooses the curves of the key exchange", {
       curves: "X25519, P-256, P-384",
     });
     return FIPS_TLS_POLICY;
   }
   if (cipherSuites.length === 0) return DEFAULT_TLS_POLICY;
   const absent = suitesNotThere(cipherSuites);
-  if (absent.length > 0) log.warn("cipher suites that this runtime does not have", { suites: absent });
+  if (absent.length > 0) log.warn("the runtime does not have some cipher suites", { suites: absent });
   return policyOfSuites(cipherSuites);
 }
 
@@ -166,7 +166,7 @@ export async function listenWithIdentity(
       listener.replace(certificates());
       log.info("new connections use it", { port: name, changed: what });
     } catch (error) {
-      log.error("it cannot be used, the last one stays in force", { port: name, changed: what, error });
+      log.error("the changed part cannot be used; the last one stays in force", { port: name, changed: what, error });
     }
   };
   const ends = [

@@ -55,7 +55,7 @@ export async function startSignerRoots(
   const take = (text: FileText) => {
     if (text === undefined) mounted = "";
     else if (typeof text === "string") mounted = read(text, file) || mounted;
-    else log.error("roots of signers cannot be read, the last ones stay in force", { file, reason: text.unreadable });
+    else log.error("roots of signers cannot be read; the last roots stay in force", { file, reason: text.unreadable });
     publish();
   };
   mesh.onChange(publish);

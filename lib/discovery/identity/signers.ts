@@ -115,7 +115,7 @@ function faultsWithoutApi(settings: SignerSettings): StartFault[] {
   const asked = { EXTERNAL_CA: settings.EXTERNAL_CA !== "", PILOT_CERT_PROVIDER: ownSigner(settings) !== undefined };
   return names.filter((name) => asked[name]).map((option) => ({
     option,
-    text: `got ${JSON.stringify(settings[option])}, expected access to the orchestrator, whose signers are meant`,
+    text: `got ${JSON.stringify(settings[option])}, expected access to the orchestrator of the signers`,
   }));
 }
 
@@ -153,7 +153,7 @@ export async function startSignedIdentity(
     } catch (error) {
       if (!(error instanceof IssueError || error instanceof QueueFull)) throw error;
       if (said !== error.message) {
-        log.scope("tls").error("no certificate for the server yet; it waits for one", { error });
+        log.scope("tls").error("no certificate for the server yet; the server waits for a certificate", { error });
       }
       said = error.message;
       await clock.sleep(backOff.next());

@@ -53,7 +53,7 @@ export class InjectionConfiguration {
   take(texts: InjectionTexts | undefined): void {
     if (texts === undefined && this.#state !== undefined && this.#state.place !== BUILT_IN) {
       // While files are copied or a config map is replaced, the texts are missing for a moment. Pods must not change.
-      return this.#refused(this.#state.place, ["it is gone, expected its earlier content"]);
+      return this.#refused(this.#state.place, ["the text is gone, expected the earlier content"]);
     }
     const { place = BUILT_IN, config: configText, values: valuesText } = texts ?? {};
     const config = read("config", configText, readCheckedConfig);
@@ -73,7 +73,7 @@ export class InjectionConfiguration {
   #refused(place: string, problems: readonly string[]): void {
     if (JSON.stringify(problems) === JSON.stringify(this.#problems)) return;
     this.#problems = problems;
-    const kept = this.#state === undefined ? "no pod is injected" : "the last good one stays in force";
+    const kept = this.#state === undefined ? "no pod is injected" : "the last good configuration stays in force";
     this.#log.error(`the injection's configuration is refused; ${kept}`, { place, problems });
   }
 }
@@ -82,7 +82,7 @@ type RefusedText = { readonly problems: readonly string[] };
 
 /** Reads a text. A blank text counts as missing. Each problem begins with the text's key. */
 function read<T extends object>(key: string, text: FileText, of: (tree: unknown) => T | RefusedText): T | RefusedText {
-  if (typeof text === "object") return { problems: [`${key}: it cannot be read (${text.unreadable})`] };
+  if (typeof text === "object") return { problems: [`${key}: the text cannot be read (${text.unreadable})`] };
   const parsed = parseYaml(text ?? "");
   if ("problem" in parsed) {
     return { problems: [`${key}:${parsed.problem.line + 1}: ${parsed.problem.reason}`] };

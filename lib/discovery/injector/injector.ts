@@ -76,7 +76,9 @@ export class Injector {
     this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
     this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
     const unsaid = this.#strange.next();
-    if (unsaid) this.#parts.log.warn("a request was no review of a pod", { reason: reason.slice(0, 1000), ...unsaid });
+    if (unsaid) {
+      this.#parts.log.warn("a request was not a review of a pod", { reason: reason.slice(0, 1000), ...unsaid });
+    }
   }
 
   #answer(request: AdmissionRequest, path: string): AdmissionAnswer {
@@ -110,7 +112,7 @@ export class Injector {
     parameters: InjectionParametersOfPath,
   ): InjectionResult {
     if (resource.resource !== "pods" || subResource !== "" || operation !== "CREATE") {
-      return { kind: "skipped", reason: "it is no pod that is created" };
+      return { kind: "skipped", reason: "the request does not create a pod" };
     }
     const settings = this.#parts.settings();
     if ("problems" in settings) return { kind: "refused", problems: settings.problems };

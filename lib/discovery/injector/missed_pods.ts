@@ -135,12 +135,12 @@ export class MissedPods {
     for (const [namespace, pods] of now) {
       if (pods <= (this.#reported.get(namespace) ?? 0)) continue;
       const [first] = this.#missed.get(namespace)!.values();
-      log.warn("pods that should have a proxy have none; restart what made them", {
+      log.warn("pods that should have a proxy lack the proxy; restart their owners", {
         ...{ namespace, pods, first: first!.pod, of: first!.owner },
       });
     }
     for (const namespace of this.#reported.keys()) {
-      if (!now.has(namespace)) log.info("all pods that should have a proxy have one", { namespace });
+      if (!now.has(namespace)) log.info("all pods that should have a proxy have a proxy", { namespace });
     }
     this.#reported = now;
   }

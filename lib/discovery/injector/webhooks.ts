@@ -74,7 +74,7 @@ export function webhookRoutes(
   const server = log.scope("validationServer");
   const failed = (status: number) => {
     metrics.counter("galley_validation_http_error").inc({ status: String(status) });
-    server.debug("a request was no review", { status });
+    server.debug("a request was not a review", { status });
   };
   const judged = (request: AdmissionRequest, verdict: Validation): AdmissionAnswer => {
     const { resource: { group, version, resource }, namespace = "", name = "" } = request;

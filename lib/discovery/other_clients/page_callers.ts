@@ -20,7 +20,7 @@ export function pageAudience(
     const result = await authentication.authenticate({ peer, headers });
     if ("failures" in result) {
       const who =
-        "debug pages are for callers of the same machine, by 127.0.0.1 or [::1], and for who proves an identity";
+        "debug pages are for callers on the same machine (127.0.0.1 or [::1]) and for callers with a proven identity";
       return textResponse(401, `${who}; ${failureText(result.failures)}\n`);
     }
     const { identity } = result.caller;

@@ -72,14 +72,14 @@ async function removeAll(due: readonly DepartedEntry[], parts: CleanUpParts, sig
     try {
       if (await remove(departed, parts, signal)) {
         metrics.counter("auto_registration_deletes_total").inc();
-        log.info("the entry of a workload that has left is deleted", { entry: departed.key });
+        log.info("the entry of a departed workload is deleted", { entry: departed.key });
       }
     } catch (error) {
       if (signal.aborted) return failed;
       if (error instanceof EntryConflict) continue;
       failed = true;
       metrics.counter("auto_registration_errors_total").inc();
-      log.warn("the entry of a workload that has left cannot be deleted; it is tried again", {
+      log.warn("the entry of a departed workload cannot be deleted; the server tries again", {
         entry: departed.key,
         error,
       });

@@ -82,7 +82,7 @@ export class Registrar {
       work: (key, signal) => this.#work(key, signal),
       failed: (key, error) => {
         this.#parts.metrics.counter("auto_registration_errors_total").inc();
-        parts.log.warn("a workload entry cannot be written; it is tried again", { entry: key, error });
+        parts.log.warn("a workload entry cannot be written; the server tries again", { entry: key, error });
       },
     });
     this.#unsubscribe = store.subscribe((changes) => this.#changed(changes as ChangeSet));

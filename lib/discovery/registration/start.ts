@@ -98,7 +98,7 @@ export function registrationDuty(
   };
   return {
     lock: "mesh-auto-registration",
-    about: "entries of workloads that have left",
+    about: "entries of departed workloads",
     run: (signal) => cleanUpEntries(parts, signal),
   };
 }

@@ -38,11 +38,13 @@ export function folderFault(root: string, error: unknown): StartFault | undefine
   const { errors } = Deno;
   const fault = (expected: string) => got("configDir", root, expected);
   if (error instanceof errors.NotFound) {
-    return fault("a folder that exists (create it, or correct the path; a relative one starts where the program runs)");
+    return fault(
+      "a folder that exists (create it, or correct the path; a relative path starts in the working directory)",
+    );
   }
-  if (error instanceof errors.NotADirectory) return fault("a folder, not a file (name the folder that the file is in)");
+  if (error instanceof errors.NotADirectory) return fault("a folder, not a file (name the file's folder)");
   if (error instanceof errors.PermissionDenied || error instanceof errors.NotCapable) {
-    return fault("a folder that this program may read (see its owner and mode)");
+    return fault("a folder that this program may read (see the owner and the mode)");
   }
   return isWatchLimit(error) ? fault(WATCHABLE) : undefined;
 }
@@ -55,12 +57,12 @@ export function meshFileFault(
 ): StartFault | undefined {
   if (isWatchLimit(error)) return got(option, file, WATCHABLE);
   if (!(error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable)) return undefined;
-  return got(option, file, "a file in a folder that this program may read (see its owner and mode)");
+  return got(option, file, "a file in a folder that this program may read (see the owner and the mode)");
 }
 
 /** The fault of a mesh file that a user named and that does not exist. */
 export function missingMeshFile(option: MeshFileOption, file: string): StartFault {
-  const where = file.startsWith("/") ? "" : "; a relative path starts where the program runs";
+  const where = file.startsWith("/") ? "" : "; a relative path starts in the working directory";
   return got(option, file, `a file that exists (create it, or leave the flag out for the defaults${where})`);
 }
 
@@ -76,11 +78,11 @@ function isWatchLimit(error: unknown): boolean {
 const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "an address that is free: another process listens there (end it, or name another port; 0 takes any)",
   EACCES: "an address that this program may listen on (ports below 1024 need more rights)",
-  EADDRNOTAVAIL: "an address of this machine (without host, as in :15010, it is all of them)",
+  EADDRNOTAVAIL: "an address of this machine (without a host, as in :15010, all addresses)",
   // Deno 2.8 reports EINVAL for an address of another machine.
-  EINVAL: "an address of this machine (without host, as in :15010, it is all of them)",
-  ENOTFOUND: "a host that resolves (without host, as in :15010, it is all addresses)",
-  EAI_AGAIN: "a host that resolves (without host, as in :15010, it is all addresses)",
+  EINVAL: "an address of this machine (without a host, as in :15010, all addresses)",
+  ENOTFOUND: "a host that resolves (without a host, as in :15010, all addresses)",
+  EAI_AGAIN: "a host that resolves (without a host, as in :15010, all addresses)",
 };
 
 /**

@@ -71,7 +71,7 @@ export async function startConfigFolder(
       await handedOn();
     },
     onDeaf: () => {
-      log.warn("changes of the configuration folder give no events now; it is looked through each second", {
+      log.warn("changes of the configuration folder give no events now; the folder is searched each second", {
         folder: name,
         expected: "no named pipe in a watched folder",
       });

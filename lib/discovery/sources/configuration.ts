@@ -271,8 +271,10 @@ export class Configuration {
   leftOut(key: string): string | undefined {
     const { revision = "" } = this.#reads;
     const reasons = this.#gates.map((gate) => gate.leftOut(key));
-    if (reasons.includes("not discovered")) return "discoverySelectors do not choose its namespace";
-    return reasons.includes("for others") ? `its label mesh.io/rev names another revision than ${revision}` : undefined;
+    if (reasons.includes("not discovered")) return "discoverySelectors do not choose the object's namespace";
+    return reasons.includes("for others")
+      ? `the object's label mesh.io/rev names another revision than ${revision}`
+      : undefined;
   }
 
   #ofRevision(source: StoreSource, namespaces: DiscoveredNamespaces): StoreSource {

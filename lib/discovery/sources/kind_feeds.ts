@@ -210,7 +210,7 @@ export class KindFeeds {
       const log = kernel.log.scope("orch");
       const failure = asApiError(error, "the kinds that are served");
       if (failure.transient) outageOf(client).fails(this, failure, log, {});
-      else log.warn("the orchestrator did not say what it serves; it is asked again", { error });
+      else log.warn("the orchestrator did not list its resources; the server asks again", { error });
       return undefined;
     }
   }

@@ -141,13 +141,13 @@ export class RemoteSource {
   #report(reason: string): void {
     if (this.#trouble === reason) return;
     this.#trouble = reason;
-    this.#log("warn", "it is not heard of; its known objects stay, and it is called again", { why: reason });
+    this.#log("warn", "the control plane is away; its known objects stay, and the server calls again", { why: reason });
   }
 
   #works(): void {
     if (this.#trouble === "") return;
     this.#trouble = "";
-    this.#log("info", "it is heard of again", {});
+    this.#log("info", "the control plane is back", {});
   }
 
   #log(level: "info" | "warn", message: string, fields: object): void {

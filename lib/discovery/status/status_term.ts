@@ -155,7 +155,7 @@ export class StatusTerm {
     for (const { uid, key, place, generation, findings } of refused.values()) {
       uids.add(uid);
       const isStale = rows.has(key);
-      const refusal = isStale ? "the version before is in force" : "it is not in force";
+      const refusal = isStale ? "the earlier version is in force" : "no version is in force";
       const desired = desiredStatus(generation, sumProgress(generation, []), findings, refusal);
       if (this.#written.isDue(uid, desired, false, now)) this.#write(place, uid, desired);
       if (uids.size % OBJECTS_A_STEP === 0) yield;

@@ -91,7 +91,7 @@ function partsOf(input: SidecarInput): PodPart[] {
     } else if (Object.hasOwn(BUILT_IN, name)) parts.push(BUILT_IN[name]!(input));
     else if (++unknown <= MOST_UNKNOWN) {
       reader.problems.push(
-        `template ${JSON.stringify(name.slice(0, 120))}: there is none, expected ${known.join(", ")}`,
+        `template ${JSON.stringify(name.slice(0, 120))}: got an unknown template, expected ${known.join(", ")}`,
       );
     }
   }

@@ -64,7 +64,7 @@ export function rewriteProbes(
     if (where === "readinessProbe") return rewritten(container, where, path, handler);
     if (handler === undefined || handler.exec !== undefined) return undefined;
     warnings.push(
-      `container ${container.name}: ${where} stays as it is, because the proxy starts later; with strict mutual TLS it needs the annotation sidecar.mesh.io/nativeSidecar: "true"`,
+      `container ${container.name}: ${where} stays unchanged, because the proxy starts later; with strict mutual TLS the pod needs the annotation sidecar.mesh.io/nativeSidecar: "true"`,
     );
     return undefined;
   };

@@ -156,7 +156,7 @@ function merge({ file: path, text: content }: ConfigFileText, parse: (text: stri
     tree = parse(content);
   } catch (error) {
     // The parser's reason may quote the text, and the text holds secrets.
-    throw new Error(`${path}: got a text that is no YAML, expected an orchestrator config file`, { cause: error });
+    throw new Error(`${path}: got a text that is not YAML, expected an orchestrator config file`, { cause: error });
   }
   const read = file.safeParse(tree ?? {});
   if (!read.success) {
@@ -189,7 +189,7 @@ function clusterOf(
   if (row["tls-server-name"]) {
     throw new Error(
       `${path}: clusters[${name}].tls-server-name: got ${JSON.stringify(row["tls-server-name"])}, expected none: ` +
-        `server has to name what the certificate names`,
+        `server must name a name of the certificate`,
     );
   }
   const ca = held(
@@ -268,7 +268,7 @@ function actingUser(name: string, row: User, path: string): ActingUser | undefin
     ...(Object.keys(extra ?? {}).length > 0 ? ["as-user-extra"] : []),
   ];
   if (alone.length === 0) return undefined;
-  throw new Error(`${path}: users[${name}].as: got none, expected the user that ${alone.join(" and ")} is about`);
+  throw new Error(`${path}: users[${name}].as: got none, expected the user of ${alone.join(" and ")}`);
 }
 
 function held(path: string, data: string | undefined, named: string | undefined, field: string): Held | undefined {
@@ -290,5 +290,5 @@ function resolved(base: string, path: string): string {
 }
 
 function list(rows: ReadonlyMap<string, unknown>): string {
-  return rows.size === 0 ? "some, but there are none" : [...rows.keys()].join(", ");
+  return rows.size === 0 ? "any name, but the files have none" : [...rows.keys()].join(", ");
 }

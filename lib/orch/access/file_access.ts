@@ -72,7 +72,7 @@ export class FileAccess implements AccessSource {
     } catch (error) {
       if (this.#last === undefined) throw error;
       this.#readAt = this.#clock.monotonic();
-      this.#options.log.warn("access to the orchestrator cannot be read again; the last one that was read holds", {
+      this.#options.log.warn("access to the orchestrator cannot be read again; the last access stays in force", {
         error,
       });
       return this.#last;
@@ -165,12 +165,12 @@ function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[])
   if (provider === undefined) return;
   if (provider.name !== "oidc" && !allowed.includes(provider.name)) {
     throw new Error(
-      `context ${name}: the user's auth-provider: got ${provider.name}, expected oidc, or one that ${VARIABLE} names`,
+      `context ${name}: the user's auth-provider: got ${provider.name}, expected oidc, or a provider in ${VARIABLE}`,
     );
   }
   if (provider.idToken === undefined) {
     throw new Error(
-      `context ${name}: the user's auth-provider ${provider.name}: expected config.id-token, which is what is sent`,
+      `context ${name}: the user's auth-provider ${provider.name}: expected config.id-token, which is the token that is sent`,
     );
   }
 }
@@ -202,6 +202,6 @@ async function textOf(file: string, mayLack: boolean): Promise<string | undefine
 
 function treeOf(text: string): unknown {
   const read = parseYaml(text);
-  if ("problem" in read) throw new Error("it does not parse");
+  if ("problem" in read) throw new Error("the text does not parse");
   return read.tree;
 }

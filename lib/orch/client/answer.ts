@@ -104,7 +104,7 @@ export class ApiAnswer {
     } catch (error) {
       throw asApiError(error, this.#parts.what);
     }
-    if (!isApiJson(value)) throw new ApiError(`${this.#parts.what}: got no object`, undefined);
+    if (!isApiJson(value)) throw new ApiError(`${this.#parts.what}: got JSON that is not an object`, undefined);
     return value;
   }
 

@@ -29,7 +29,7 @@ export interface OpenExchange {
 export async function openExchange({ server, ca, unchecked, identity, proxy }: ApiAccess): Promise<OpenExchange> {
   if (unchecked && server.startsWith("https:")) {
     if (proxy !== undefined) {
-      throw new Error("a proxy together with a certificate that is not checked: expected one of them");
+      throw new Error("a proxy together with an unchecked certificate: expected only one of the two");
     }
     const { uncheckedExchange } = await import("../../kernel/fetch/unchecked.ts");
     return { exchange: (url, init) => uncheckedExchange(url, init, identity), close: () => {} };

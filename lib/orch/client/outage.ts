@@ -25,14 +25,14 @@ export class ApiOutage {
     this.#away.add(part);
     this.#parts = begins ? 1 : this.#parts + 1;
     if (!begins) return;
-    const message = "the orchestrator is not heard of; the known objects stay, and it is asked again";
+    const message = "the orchestrator does not answer; the known objects stay, and the server asks again";
     log?.warn(message, { ...fields, why: error.message });
   }
 
   /** A part got an answer. Logs a line when all parts have answers again. */
   works(part: object, log: Pick<Logger, "info"> | undefined, fields: object): void {
     if (!this.#away.delete(part) || this.#away.size > 0) return;
-    log?.info("the orchestrator is heard of again", { ...fields, ...(this.#parts > 1 && { questions: this.#parts }) });
+    log?.info("the orchestrator answers again", { ...fields, ...(this.#parts > 1 && { questions: this.#parts }) });
   }
 
   /** A part asks no more. */

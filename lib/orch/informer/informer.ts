@@ -141,7 +141,7 @@ export class Informer<T> {
     const drifted = unheard(first, this).filter((key) => second.has(key) && !this.#unread.has(key));
     if (drifted.length === 0 || this.#machine.step.ask !== "watch") return 0;
     this.#machine.doubted(version);
-    this.#watching?.abort(new Error("what is known is doubted"));
+    this.#watching?.abort(new Error("the known objects are in doubt"));
     return drifted.length;
   }
 
@@ -211,7 +211,7 @@ export class Informer<T> {
     this.#outage.works(this, log, { resource });
     if (this.#isRefused) return;
     this.#isRefused = true;
-    const message = "the orchestrator gives no objects; the known ones stay, and it is asked again";
+    const message = "the orchestrator gives no objects; the known objects stay, and the server asks again";
     log?.warn(message, { resource, why: error.message });
   }
 

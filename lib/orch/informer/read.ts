@@ -35,7 +35,7 @@ export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promi
   const meta = isApiJson(metadata) ? metadata : {};
   // Some servers write null for an empty list.
   if (!Array.isArray(items ?? []) || typeof meta["resourceVersion"] !== "string") {
-    throw new ApiError("the answer is no list: items or metadata.resourceVersion are missing", undefined);
+    throw new ApiError("the answer is not a list: items or metadata.resourceVersion are missing", undefined);
   }
   // Only items under another spelling of the field's name are left until the end.
   for (const item of (items ?? []) as unknown[]) take(item);
@@ -61,7 +61,7 @@ export function readLines<T>(lines: readonly string[], parts: ReadParts<T>): Wat
       return {
         events,
         version,
-        error: new ApiError(`a line of the watch is no event: ${line.slice(0, 100)}`, undefined),
+        error: new ApiError(`a line of the watch is not an event: ${line.slice(0, 100)}`, undefined),
       };
     }
     const { type, object } = event as { readonly type: unknown; readonly object: ApiJson };

@@ -100,14 +100,14 @@ export class DutyRunner {
     const { clock } = this.#client;
     const backOff = new BackOff(random);
     while (!signal.aborted) {
-      let why: unknown = new Error("it ended by itself");
+      let why: unknown = new Error("the duty ended by itself");
       try {
         await duty.run(signal);
       } catch (error) {
         why = error;
       }
       if (signal.aborted) return;
-      log.error("a duty has failed; it is begun again", { duty: duty.about, error: why });
+      log.error("a duty has failed; the server begins it again", { duty: duty.about, error: why });
       await clock.sleep(backOff.next(), signal).catch(() => {});
     }
   }

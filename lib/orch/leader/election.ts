@@ -115,7 +115,7 @@ export class Election {
     while (!term.signal.aborted) {
       const now = this.#clock.monotonic();
       const cancel = this.#clock.after(Math.max(0, this.#machine.nextChange(now) - now), () => {
-        if (!this.leads) end("it was not renewed in time");
+        if (!this.leads) end("the lock was not renewed in time");
       });
       await this.#clock.sleep(ELECTION_TIMES.retry, term.signal).catch(() => {});
       if (!term.signal.aborted) await this.#attempt(term.signal);
@@ -222,7 +222,7 @@ export class Election {
     this.#trouble = error.message;
     if (error.transient) return outageOf(this.#client).fails(this, error, log, { lock });
     if (before === error.message) return;
-    log.warn("a lock of the leader election cannot be used; it is tried again", { lock, why: error.message });
+    log.warn("a lock of the leader election cannot be used; the server tries again", { lock, why: error.message });
   }
 
   #works(): void {

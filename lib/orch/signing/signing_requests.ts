@@ -183,7 +183,7 @@ export class SigningRequests {
       waiting.notApproved = reason;
       // Logged once. The texts of the reasons differ, because each contains the name of a request.
       if (!this.#saidNotApproved) {
-        this.#log.warn("this server cannot approve requests; somebody else has to", { reason });
+        this.#log.warn("this server cannot approve requests; somebody else must approve them", { reason });
       }
       this.#saidNotApproved = true;
     }
@@ -197,10 +197,10 @@ export class SigningRequests {
     const trouble = this.#objects?.trouble;
     const why = trouble ??
       (isApproved
-        ? "it is approved, and not signed"
+        ? "the request is approved, but not signed"
         : notApproved === undefined
         ? "nothing was heard of the request"
-        : `nobody approved it, and this server may not: ${notApproved}`);
+        : `nobody approved the request, and this server may not approve: ${notApproved}`);
     const message = `signer ${signer}: no certificate: ${(reason as Error).message}: ${why}`;
     return new SigningRefused(trouble === undefined ? "late" : "unheard", message);
   }

@@ -50,9 +50,9 @@ Deno.test("mistakes, an unreadable file and a loss leave the last good one in fo
   assert.equal(configuration.state?.config.policy, "disabled");
   assert.equal(lines.filter(({ level }) => level === "error").length, 1);
   configuration.take(texts({ unreadable: "permission denied" }));
-  assert.deepEqual(configuration.problems, ["config: it cannot be read (permission denied)"]);
+  assert.deepEqual(configuration.problems, ["config: the text cannot be read (permission denied)"]);
   configuration.take(undefined);
-  assert.match(configuration.problems.join(), /it is gone/);
+  assert.match(configuration.problems.join(), /the text is gone/);
   assert.deepEqual([configuration.state?.config.policy, changes()], ["disabled", 1]);
   configuration.take(good);
   assert.deepEqual([configuration.problems, changes()], [[], 1]);

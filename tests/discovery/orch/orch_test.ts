@@ -333,7 +333,7 @@ Deno.test("a server is not ready, and serves no defaults, before the API was hea
     assert.deepEqual([hostsOf(server), server.mesh.state.mesh.trustDomain], [["one.example"], "own.example"]);
     return Promise.resolve();
   }, { start: false, log });
-  await line(/the orchestrator is not heard of/);
+  await line(/the orchestrator does not answer/);
   assert.equal(ready, false);
   api.start();
   await running;

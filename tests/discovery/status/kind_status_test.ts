@@ -280,9 +280,9 @@ Deno.test("an object that is refused says why, and which version is in force", a
     await led(server, async () => {
       await until("both", () => condition(api, "stale") !== undefined && condition(api, "never") !== undefined);
     });
-    assert.equal(condition(api, "stale")!["message"], "It has errors: the version before is in force.");
+    assert.equal(condition(api, "stale")!["message"], "The object has errors: the earlier version is in force.");
     assert.equal(api.get(pathOf("stale"))!.status!["observedGeneration"], 2);
-    assert.equal(condition(api, "never")!["message"], "It has errors: it is not in force.");
+    assert.equal(condition(api, "never")!["message"], "The object has errors: no version is in force.");
     assert.equal(condition(api, "never", "PassedValidation")!["message"], "MSH0101: it is wrong");
   });
 });

@@ -122,12 +122,12 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   [
     "groups of nobody",
     config("token: t, as-groups: [a]"),
-    /users\[u\]\.as: got none, expected the user that as-groups/,
+    /users\[u\]\.as: got none, expected the user of as-groups/,
   ],
   [
     "an identifier and words of nobody",
     config("token: t, as: '', as-uid: x, as-user-extra: {a: [b]}"),
-    /expected the user that as-uid and as-user-extra is about/,
+    /expected the user of as-uid and as-user-extra/,
   ],
   ["a key without its certificate", config("client-key: x"), /a client certificate or a key alone/],
   [
@@ -146,7 +146,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /exec: got "aws", expected no program/,
   ],
   ["a provider", config("auth-provider: {name: gcp}"), /auth-provider: got gcp, expected oidc/],
-  ["no YAML", "a: [", /no YAML/],
+  ["no YAML", "a: [", /not YAML/],
 ];
 for (const [what, text, reason] of REFUSED) {
   Deno.test(`a config file with ${what} is refused with the place and the expectation`, () =>

@@ -87,7 +87,7 @@ test("a program on a node gets certificates of the workloads that run there, and
       [
         await tokenOf(server, namespace, "node"),
         idOf("cart"),
-        refusal("the token of the caller is bound to no pod, so its node is not known$"),
+        refusal("the token of the caller is not bound to a pod, so the caller's node is not known$"),
       ],
     ] as const;
     for (const [shown, wanted, expected] of rows) assert.match(await ask(shown, wanted), expected);

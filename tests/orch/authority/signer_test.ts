@@ -172,8 +172,10 @@ test("a request that this server may not approve waits for somebody who may, and
     const late = requests.sign(order, stop.signal);
     const expected = assert.rejects(late, (error) =>
       error instanceof SigningRefused && error.reason === "late" &&
-      /no certificate: out of time: nobody approved it, and this server may not: PATCH .*403/.test(error.message));
-    await until("this server learns it", () => lines.some((line) => line.includes("somebody else has to")));
+      /no certificate: out of time: nobody approved the request, and this server may not approve: PATCH .*403/.test(
+        error.message,
+      ));
+    await until("this server learns it", () => lines.some((line) => line.includes("somebody else must approve them")));
     stop.abort(new Error("out of time"));
     await expected;
     await left();

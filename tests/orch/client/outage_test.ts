@@ -88,12 +88,15 @@ Deno.test("an outage of eight minutes is one line at its begin and one at its en
   assert.ok(api.asked > 50, `${api.asked} requests`);
   assert.ok(informers.every(({ trouble }) => trouble !== undefined), "each knows its trouble");
   assert.equal(lines().length, 1);
-  assert.match(lines()[0]!, /^warn: the orchestrator is not heard of; the known objects stay, and it is asked again/);
+  assert.match(
+    lines()[0]!,
+    /^warn: the orchestrator does not answer; the known objects stay, and the server asks again/,
+  );
   api.away = false;
   for (let second = 0; second < 120; second += 20) await api.clock.advance(20_000);
   assert.ok(informers.every(({ trouble }) => trouble === undefined));
   assert.equal(lines().length, 2, lines().join());
-  assert.match(lines()[1]!, /^info: the orchestrator is heard of again/);
+  assert.match(lines()[1]!, /^info: the orchestrator answers again/);
   await stop();
 });
 
@@ -104,7 +107,7 @@ Deno.test("a kind that is refused is a line of its own, whatever else goes on", 
   await Promise.all(informers.filter((one) => one.options.resource.plural !== "secrets").map((one) => one.whenSynced));
   for (let i = 0; i < 10; i++) await api.clock.advance(20_000);
   assert.deepEqual(lines(), [
-    "warn: the orchestrator gives no objects; the known ones stay, and it is asked again secrets",
+    "warn: the orchestrator gives no objects; the known objects stay, and the server asks again secrets",
   ]);
   api.refused.clear();
   for (let i = 0; i < 10; i++) await api.clock.advance(20_000);
@@ -181,7 +184,7 @@ Deno.test("work by key, writers of status and questions about rights add no line
   assert.equal(all().length, 1, all().join("\n"));
   api.away = false;
   for (let i = 0; i < 20; i++) await clock.advance(20_000);
-  const rest = all().filter((line) => !/it cannot be asked whether an account/.test(line));
+  const rest = all().filter((line) => !/the API cannot be asked whether an account/.test(line));
   assert.equal(rest.length, 2, rest.join("\n"));
   await queue.stop();
   ends.abort();

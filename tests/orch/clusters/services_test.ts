@@ -94,8 +94,8 @@ test("an access that does not work harms neither the cluster that it is for nor 
     const [odd] = await state("odd");
     assert.equal(odd?.syncStatus, "closed");
     assert.match(odd?.problem ?? "", /secret .*\/dark, key odd: clusters: /);
-    assert.equal((await state("Orch"))[1]?.problem, "it is the server's own cluster");
-    assert.match((await state("west"))[1]?.problem ?? "", /secret .*\/clusters, which is older, names it too/);
+    assert.equal((await state("Orch"))[1]?.problem, "the cluster is the server's own");
+    assert.match((await state("west"))[1]?.problem ?? "", /secret .*\/clusters, which is older, names the cluster too/);
     const { body } = await page(server.ports.monitoring!, "/metrics");
     assert.match(body, /^remote_cluster_sync_timeouts_total\{cluster="dark"\} 1$/m);
     assert.doesNotMatch(body, /^remote_cluster_sync_timeouts_total\{cluster="west"/m);

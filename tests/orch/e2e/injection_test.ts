@@ -173,7 +173,7 @@ test("a config map of the injector is taken when it comes, its mistakes change n
     assert.equal((await read()).config.policy, "disabled");
     assert.match(JSON.stringify(lines), /config: policy: got \\"perhaps\\", expected enabled or disabled/);
     await server.objects.delete(map);
-    await until("the loss", async () => /it is gone/.test(String((await read()).problems)));
+    await until("the loss", async () => /the text is gone/.test(String((await read()).problems)));
     assert.equal((await read()).config.policy, "disabled");
     await server.objects.create({ ...map, data: { config: "policy: enabled" } });
     await until("the next one", async () => (await read()).config.policy === "enabled");
@@ -191,12 +191,12 @@ test("pods that were there before their namespace was labelled are listed and lo
     await until("the pod", async () => (await own()).length === 1);
     assert.deepEqual(await own(), [{ namespace: of, pod: old.metadata.name, owner: "" }]);
     const said = (text: RegExp) => lines.some((line) => line["namespace"] === of && text.test(String(line["msg"])));
-    await until("the line", () => Promise.resolve(said(/should have a proxy have none/)));
+    await until("the line", () => Promise.resolve(said(/should have a proxy lack the proxy/)));
     await server.objects.delete({ ...old, metadata: { ...old.metadata, namespace: of } });
     const made = await create(server, of);
     assert.ok(proxyOf(made));
     await until("no pod", async () => (await own()).length === 0);
-    await until("its line", () => Promise.resolve(said(/have one/)));
+    await until("its line", () => Promise.resolve(said(/have a proxy$/)));
   });
 });
 

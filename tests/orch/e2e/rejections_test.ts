@@ -103,7 +103,7 @@ test("an Envoy that starts gets what else there is beside what it rejects, and t
   await withWorld(server, namespace, async ({ plain, large, become, connect }) => {
     for (const one of [plain, large]) await server.objects.apply(one);
     for (const one of [plain, large]) {
-      await become("no proxy yet", one, { message: "No connected proxy has anything of it." });
+      await become("no proxy yet", one, { message: "No connected proxy has a resource of the object." });
     }
     const admin = await connect();
     await become("the rejection", large, { status: "False", reason: "Rejected" });

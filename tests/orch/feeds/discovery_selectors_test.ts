@@ -49,7 +49,7 @@ test("objects of namespaces that discoverySelectors choose come and go with labe
       until(what, () => JSON.stringify(state()) === JSON.stringify(expected));
     assert.deepEqual(state(), [ALL, NOTHING, ALL]);
     const live = await page(server.ports.http, `/debug/live?object=DestinationRule/${b}/cart`);
-    assert.match(live.body, /discoverySelectors do not choose its namespace/);
+    assert.match(live.body, /discoverySelectors do not choose the object's namespace/);
     const touched = new Set<string>();
     for (const store of [server.store, server.configuration.facts]) {
       store.subscribe(({ added, updated, removed }) => {
@@ -81,7 +81,7 @@ test("configuration of another revision is passed over until its label names thi
   await feed.put(rule("theirs", { "mesh.io/rev": "stable" }));
   await feed.serve(async ({ store, ports }) => {
     const live = await page(ports.http, `/debug/live?object=DestinationRule/${name}/theirs`);
-    assert.match(live.body, /its label mesh.io\/rev names another revision than canary/);
+    assert.match(live.body, /the object's label mesh.io\/rev names another revision than canary/);
     const rules = () => store.list("DestinationRule", name).map(({ meta }) => meta.name).join();
     assert.equal(rules(), "all,ours");
     await feed.put(rule("theirs", { "mesh.io/rev": "canary" }));

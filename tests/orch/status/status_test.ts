@@ -103,13 +103,13 @@ test("a server writes addresses and what it finds with the rights of the manifes
     assert.equal(found.observedGeneration, 1);
     assert.match(
       said(found)["Reconciled"]!,
-      /^False: 0\/0 proxies up to date\. Not all of it has an effect: MSH0101: /,
+      /^False: 0\/0 proxies up to date\. Parts of the object have no effect: MSH0101: /,
     );
     assert.match(JSON.stringify(found.validationMessages), /absent\.example\.com.*"code":"MSH0101"/);
     await server.objects.apply(route(namespace, "a.example.com"));
     await until("the edit", async () => (await statusOf(server, id)).observedGeneration === 2);
     assert.deepEqual(said(await statusOf(server, id)), {
-      Reconciled: "Unknown: No connected proxy has anything of it.",
+      Reconciled: "Unknown: No connected proxy has a resource of the object.",
       PassedValidation: "True: No errors found.",
     });
     // A user writes the very address that was allocated.
