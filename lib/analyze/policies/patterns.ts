@@ -79,6 +79,6 @@ function path(value: string): string | undefined {
     return "a path without query and fragment (they are taken off before paths are compared)";
   }
   if (value.includes("{")) return undefined;
-  if (!/^[/*]/.test(value)) return "a path that begins with / (or with *), as those of all requests do";
+  if (!/^[/*]/.test(value)) return "a path that begins with / (or with *), like every path of a request";
   return oneStar(value) && `${oneStar(value)}, or a template such as /a/{*}/b`;
 }

@@ -28,7 +28,7 @@ export const TARGET_GATEWAYS: readonly Analyzer<typeof KINDS[number]>[] = KINDS.
         field: fieldOf(object, at),
         value: `${target.kind} ${target.name}`,
         expected: `a Gateway, or a selector (a ${target.kind} is for waypoint proxies, which this mesh does not have)`,
-        fix: "Select the workloads of it by their labels.",
+        fix: "Select the workloads by their labels.",
       });
     }
     if (gateways.length === 0 || gateways.length < targets.length || gateways.some(({ name }) => isKnown(name))) return;

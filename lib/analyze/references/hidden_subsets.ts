@@ -142,7 +142,7 @@ function mistake(
     expected: `a subset in force for ${clients} (${why})`,
     others: causesOf([...(winner ? [winner] : []), ...having]),
     fix: fixOf(client, winner, having, subset, known.namespace),
-    ...(isPart ? { effect: "Requests of those workloads that are sent there are answered with 503." } : {}),
+    ...(isPart ? { effect: "Requests of these workloads to the subset are answered with 503." } : {}),
   };
 }
 

@@ -24,7 +24,7 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
         field: "spec.host",
         value: spec.host,
         expected: `a host that has clusters of its own, as ${known} has: requests to ${host} use those`,
-        fix: `Write a rule for ${known}; it is for all hosts that lead there.`,
+        fix: `Write a rule for ${known}: the rule covers all hosts that lead there.`,
       });
     }
     // A refused ServiceEntry may define the host.

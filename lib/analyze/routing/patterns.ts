@@ -34,7 +34,7 @@ interface WrongMatch {
 function path({ exact, prefix }: StringMatch): WrongMatch | undefined {
   const [form, value] = exact === undefined ? ["prefix", prefix] as const : ["exact", exact] as const;
   if (value === undefined || value === "" || value === "*" || value.startsWith("/")) return undefined;
-  return { form, value, expected: "a path that begins with /, as those of all requests do" };
+  return { form, value, expected: "a path that begins with /, like every path of a request" };
 }
 
 function upperCase({ exact }: StringMatch): WrongMatch | undefined {

@@ -36,7 +36,7 @@ export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {
           value: protocol,
           expected: `one protocol for port ${number} of ${host} (${name} has ${protocolOf(other, number) || "none"})`,
           others: [other.key],
-          effect: `Where both are seen, that of ${name} may hold: it is older.`,
+          effect: `Where both entries are visible, the protocol of ${name} may hold, because it is older.`,
         });
         break;
       }

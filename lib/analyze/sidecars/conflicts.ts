@@ -43,7 +43,7 @@ function reportDefaults(
     field: "spec.workloadSelector",
     expected: `a workloadSelector, since ${names} is for the whole namespace too`,
     others: same.map(({ key }) => key),
-    effect: `${winner.meta.name} is the oldest, so it holds, and this one does not.`,
+    effect: `${winner.meta.name} is the oldest Sidecar, so it is in force, and this one is not.`,
   });
 }
 

@@ -50,7 +50,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
     value: labels,
     expected: `labels that no workload of ${other.meta.name} has (${which} both)`,
     others: [other.key],
-    effect: `Both act on those workloads; where both set a field, this one decides: it is younger.`,
+    effect: `Both act on these workloads. If both set a field, this Telemetry decides, because it is younger.`,
   });
 }
 

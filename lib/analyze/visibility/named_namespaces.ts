@@ -59,7 +59,7 @@ export const ROUTE_NAMESPACES: Analyzer<"VirtualService"> = {
           field: `spec.${list}[${at}].match[${position}].sourceNamespace`,
           value: sourceNamespace,
           namespace: sourceNamespace,
-          effect: "No client matches it.",
+          effect: "No client matches the namespace.",
         }))
       )
     );
@@ -84,7 +84,7 @@ function ofExport(exportTo: readonly string[] = []): NamedNamespace[] {
     field: `spec.exportTo[${at}]`,
     value,
     namespace: value,
-    effect: "Nobody sees the object by it.",
+    effect: "The entry shows the object to nobody.",
   }));
 }
 
