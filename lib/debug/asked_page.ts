@@ -27,7 +27,7 @@ export interface AskedPageOptions {
   readonly signal: AbortSignal;
 }
 
-/** The page of a name, as GET has it. A mistake in the query is a page, too: its text says what was expected. */
+/** The page of a name, as GET answers. A mistake in the query also gives a page, whose text says what was expected. */
 export async function askedPage(
   name: string,
   { view, audience, longest = MAX_PAGE, signal }: AskedPageOptions,
@@ -43,7 +43,7 @@ export async function askedPage(
   return { refused: "too long", why: `page ${JSON.stringify(path)} has more than ${most}: ask for a part of it` };
 }
 
-/** Longest name of a page that is printed, in characters. */
+/** Longest page name in an answer, in characters. */
 const MAX_SHOWN = 200;
 
 function pageName(name: string): { readonly path: string; readonly query: URLSearchParams } {
@@ -64,7 +64,7 @@ function respond(path: string, request: HttpRequest, view: DebugView): HttpRespo
   return page === undefined ? textResponse(404, `no page ${path}; list has them\n`) : page.answer(request, view);
 }
 
-/** The bytes of a response; undefined: they are too many. */
+/** The bytes of a response; undefined: too many. */
 async function contentOf(
   { body, parts }: HttpResponse,
   longest: number,

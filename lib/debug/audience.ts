@@ -19,14 +19,14 @@ export interface PageAudience {
   readonly confined?: ConfinedAudience;
 }
 
-/** A client that may see pages about some proxies alone. */
+/** A client that may see only pages about some proxies. */
 export interface ConfinedAudience {
   /** For refusals. */
   readonly identity: string;
   isShown(connection: XdsConnection): boolean;
 }
 
-/** Finds out what a client may see; or the response that refuses it. */
+/** Finds out what a client may see, or returns the response that refuses the client. */
 export type AudienceOf = (
   head: Pick<RequestHead, "peer" | "headers">,
 ) => PageAudience | HttpResponse | Promise<PageAudience | HttpResponse>;
@@ -40,14 +40,14 @@ export function audienceOf(
   return { confined: { identity: uri, isShown: ({ stream }) => stream?.view.identity === uri } };
 }
 
-/** Clients of this machine alone are let in, by the loopback. */
+/** Lets in only clients of this machine, by the loopback. */
 export const localAudience: AudienceOf = ({ peer }) =>
   isLocalPeer(peer)
     ? {}
     : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
 
 /**
- * Why a client may not see a page; undefined: it may.
+ * Why a client may not see a page; undefined: the client may.
  *
  * @param page undefined: there is no such page
  * @param own paths of the pages that a confined client may see

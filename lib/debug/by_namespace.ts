@@ -8,9 +8,9 @@ import { LazyList, LazyObject } from "../http/json_stream.ts";
 import { oldest } from "../mesh/selection/index.ts";
 
 /**
- * The objects, of each namespace the oldest first, and the root namespace beside them.
+ * The objects by namespace, the oldest first, and the name of the root namespace.
  *
- * @param field The name under which they stand.
+ * @param field The name of the field with the objects.
  */
 export function objectsByNamespace<K extends Kind>(
   field: string,

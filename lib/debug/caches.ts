@@ -17,9 +17,11 @@ import { within } from "./within.ts";
 const PUSH_PATIENCE = 30_000;
 
 /**
- * The page: names by type; `sizes`: bytes by type, and `total`. POST with `clear` makes everything anew, in steps and
- * from empty caches: results that no connected proxy uses are gone then, and proxies are sent the differences, which
- * are none unless the caches held something wrong. Until that is done the old results stay in force.
+ * The page: names by type. With `sizes`: bytes by type, and `total`.
+ *
+ * POST with `clear` builds everything again, in steps and from empty caches. Results that no connected proxy uses are
+ * then gone, and proxies get the differences. There are no differences unless the caches held something wrong. Until
+ * the work is done, the old results stay in force.
  */
 export const cachez = queried(
   z.object({ sizes: SWITCH, clear: SWITCH }),

@@ -1,12 +1,12 @@
 /**
- * Requests that change the running server: POST and PUT, never GET, which links, images and prefetching browsers send.
+ * Requests that change the running server: POST and PUT, never GET. Links, images and prefetching browsers send GET.
  *
  * @module
  */
 import type { HttpRequest, HttpResponse, RequestHead } from "../http/message.ts";
 import { methodResponse } from "../http/router.ts";
 
-/** The command that makes a request as a change. */
+/** The shell command that sends a request as a change. */
 export function changeCommand({ host, path, query }: RequestHead): string {
   const text = query.toString();
   return `to change it: curl -X POST 'http://${host}${path}${text === "" ? "" : `?${text}`}'`;

@@ -1,5 +1,5 @@
 /**
- * The page about the collections that the server keeps in memory, and the inputs of each.
+ * The page about the collections in the server's memory, and their inputs.
  *
  * @module
  */
@@ -9,24 +9,26 @@ import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** A collection: objects that were read, or that are made of those of other collections. */
+/** A collection: objects that were read, or objects made from other collections. */
 interface Collection {
   readonly name: string;
   /** How many there are now. */
   readonly size: number;
-  /** Names of the collections that it is made of, or words for those of which this page has no name; absent: it is read. */
+  /**
+   * Names of the source collections, or words for sources without a name on this page; absent: the collection is read.
+   */
   readonly madeOf?: readonly string[];
 }
 
-/** Facts of which services, endpoints and workloads are made. */
+/** Facts that services, endpoints and workloads are made of. */
 const RUNNING: readonly FactKind[] = ["Namespace", "Node", "Service", "Endpoints", "EndpointSlice", "Pod"];
 
-/** `/debug/resourcesz`: the kinds that are read, those of the mesh first. */
+/** `/debug/resourcesz`: the kinds that the server reads, the mesh's kinds first. */
 export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse {
   return jsonResponse([...KINDS.map(kindName), ...FACT_KINDS.map(factName)], request);
 }
 
-/** `/debug/krtz`: the collections with their sizes, those that were read first; empty ones that are read are left out. */
+/** `/debug/krtz`: the collections with their sizes, the read collections first. Empty read collections are left out. */
 export function krtz(request: HttpRequest, view: DebugView): HttpResponse {
   const { store, facts, services, endpoints, translator } = view;
   const kinds = KINDS.map((kind) => ({ name: kindName(kind), objects: store.list(kind) }));

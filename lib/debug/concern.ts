@@ -1,7 +1,7 @@
 /**
- * The connected proxies that an object concerns: those of which a resource is made from it.
+ * The connected proxies that an object concerns: proxies with a resource made from the object.
  *
- * Resources are shared between proxies by bucket, so each distinct bucket is looked at once.
+ * Proxies share buckets of resources, so each distinct bucket is looked at once.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import type { DebugView } from "./view.ts";
 
 const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET];
 
-/** The proxies that an object concerns; undefined: all, since it is not known. */
+/** The proxies that an object concerns; undefined: the object is not known, so all proxies count. */
 export function concernedProxies(
   object: ConfigObject | undefined,
   view: DebugView,
@@ -26,15 +26,15 @@ export function concernedProxies(
   const search = new CauseSearch(isKind(object, "WorkloadEntry") ? selectingEntries(object, view) : [object.key]);
   const found = new Set<PushProgress>();
   for (const { stream, progress } of view.xds.streams()) {
-    // A proxy that lacks resources because a builder failed counts too: these could have been made from the object.
-    // So does one that goes without the object because it rejects what is made of it.
+    // A proxy whose builder failed counts, too: the missing resources could come from the object. So does a proxy that
+    // goes without the object because it rejects the object's resources.
     const counts = progress?.failing() || stream?.view.withheld?.has(object.key);
     if (stream && progress && (counts || search.has(stream.view))) found.add(progress);
   }
   return found;
 }
 
-/** A Sidecar makes no resource; it decides which ones its workloads get. */
+/** A Sidecar makes no resource. It decides which resources its workloads get. */
 function withSidecar({ key }: ConfigObject, view: DebugView): ReadonlySet<PushProgress> {
   const nodes = new Set<string>();
   for (const { proxy, proxyClass } of view.translator.proxies()) {
@@ -44,7 +44,7 @@ function withSidecar({ key }: ConfigObject, view: DebugView): ReadonlySet<PushPr
   return new Set(streams.flatMap(({ progress }) => progress ?? []));
 }
 
-/** Keys of the service entries that select a workload entry: resources name them as their cause. */
+/** Keys of the ServiceEntries that select a WorkloadEntry: resources name the ServiceEntries as their cause. */
 function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store }: DebugView): string[] {
   const labels: Readonly<Record<string, string>> = { ...spec.labels, ...meta.labels };
   return store.list("ServiceEntry", meta.namespace)
@@ -55,18 +55,21 @@ function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store
     .map(({ meta: { namespace, name } }) => objectKey("ServiceEntry", namespace, name));
 }
 
-/** Looks for resources that one of some objects has caused; remembers each bucket and set. */
+/** Looks for resources made from some objects. Each bucket and set is remembered. */
 class CauseSearch {
   readonly #keys: ReadonlySet<string>;
   readonly #caused = new ByBucket(({ causes }) => causes.some((cause) => this.#keys.has(cause)));
-  /** By name of a route configuration: the listeners that ask for it. */
+  /** The listeners that ask for a route configuration, by its name. */
   readonly #askers = new Map<string, ByBucket>();
 
   constructor(keys: Iterable<string>) {
     this.#keys = new Set(keys);
   }
 
-  /** Whether any resource of a proxy is made from them. A route configuration that no listener asks for is none. */
+  /**
+   * Whether any resource of a proxy is made from the objects. A route configuration counts only if a listener asks for
+   * it.
+   */
   has(view: ProxyView): boolean {
     if (TYPES.some((type) => view.resourceSets(type)?.some((set) => this.#caused.any(set)))) return true;
     return (view.resourceSets(ROUTE) ?? []).some((routes) =>
@@ -80,7 +83,7 @@ class CauseSearch {
   #isAskedFor(route: string, view: ProxyView): boolean {
     let askers = this.#askers.get(route);
     if (askers === undefined) {
-      // Field 2 of `Rds` as it lies on the wire: a listener is not decoded for its name.
+      // Field 2 of `Rds` in its encoded form: the listener must not be decoded for the name.
       const name = new TextEncoder().encode(route);
       const field = Buffer.from([0x12, ...varint(name.length), ...name]);
       askers = new ByBucket(({ value }) => Buffer.from(value.buffer, value.byteOffset, value.length).includes(field));
@@ -95,7 +98,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [value & 127 | 128, ...varint(value >> 7)];
 }
 
-/** Whether some resource of a set is such a one; each distinct bucket is looked at once. */
+/** Whether some resource of a set passes a test. Each distinct bucket is looked at once. */
 class ByBucket {
   readonly is: (resource: EncodedResource) => boolean;
   readonly #buckets = new Map<ResourceBucket, boolean>();

@@ -1,7 +1,7 @@
 /**
- * `/debug/config_dump`: all that one proxy should have, as Envoy's admin page of that name prints it.
+ * `/debug/config_dump`: all resources that one proxy should have, in the form of the same page of Envoy's admin port.
  *
- * Facts that only Envoy knows are missing: its bootstrap, when it took a resource, and the state that it adds to
+ * Facts that only Envoy knows are missing: its bootstrap, the time of each update, and the state that it adds to
  * endpoints.
  *
  * @module
@@ -47,7 +47,7 @@ const QUERY = z.object({
   include_eds: SWITCH,
 });
 
-/** The page. `types=cds,lds` gives a flat list of these; `include_eds` adds endpoints to the whole dump. */
+/** The page. `types=cds,lds` gives a flat list of these types. `include_eds` adds endpoints to the whole dump. */
 export const configDump = queried(QUERY, (request, view, { proxyID, types, include_eds }): HttpResponse => {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
@@ -60,7 +60,7 @@ export const configDump = queried(QUERY, (request, view, { proxyID, types, inclu
 /** `/debug/edsz`: the endpoints of one proxy, as `config_dump?types=eds`. */
 export const edsz = dumpOf(ENDPOINTS);
 
-/** `/debug/ecdsz`: its extension configurations, as `config_dump?types=ecds`. */
+/** `/debug/ecdsz`: the extension configurations of one proxy, as `config_dump?types=ecds`. */
 export const ecdsz = dumpOf(EXTENSION_CONFIG);
 
 function dumpOf(typeUrl: string) {
@@ -107,7 +107,7 @@ function versionOf(connection: XdsConnection, typeUrl: string): Json {
   return version === undefined ? {} : { version_info: version };
 }
 
-/** Envoy prints this part where it has an extension configuration. */
+/** Envoy prints this part only if it has an extension configuration. */
 function extensionPart(connection: XdsConnection): LazyObject[] {
   const ecds_filters = entries(connection, EXTENSION_CONFIG, "ecds_filter", unnamed);
   return ecds_filters.length === 0 ? [] : [part("EcdsConfigDump", { ecds_filters })];
@@ -122,7 +122,7 @@ function part(name: string, rest: Json): LazyObject {
 /** How the resource of an entry is written; default: {@linkcode shown}. */
 type WriteResource = (resource: EncodedResource) => unknown;
 
-/** The resources of a type as a list, each in a field of this name. */
+/** The resources of a type as a list, each in a field with the given name. */
 function entries(
   connection: XdsConnection,
   typeUrl: string,
@@ -145,12 +145,18 @@ function unnamed({ name: _, ...rest }: Json): Json {
   return rest;
 }
 
-/** Endpoints as they were sent: Envoy adds health and defaults, and shows those of clusters that hold their own. */
+/**
+ * Endpoints as they were sent. Envoy's dump adds health and defaults, and the endpoints of clusters with inline
+ * endpoints.
+ */
 function endpointConfigs(connection: XdsConnection): LazyList {
   return LazyList.of(resourcesOf(connection, ENDPOINTS), (resource) => ({ endpoint_config: shown(resource) }));
 }
 
-/** Route configurations. Virtual hosts that go one by one are shown where Envoy has them, in their route configuration. */
+/**
+ * Route configurations. Virtual hosts sent as resources of their own stand in their route configuration, as in Envoy's
+ * dump.
+ */
 function routeConfigs(connection: XdsConnection): LazyList {
   return entries(
     connection,
@@ -164,7 +170,7 @@ function routeConfigs(connection: XdsConnection): LazyList {
   );
 }
 
-/** Route configurations that stand in listeners. */
+/** Route configurations inside listeners. */
 function inlineRoutes(listeners: readonly EncodedResource[]): LazyList {
   const found = listeners.filter(hasInlineRoutes).flatMap((listener) => inlineIn(shown(listener)));
   return LazyList.of(found, (route_config) => ({ route_config: { "@type": ROUTE, ...route_config } }));
@@ -172,7 +178,9 @@ function inlineRoutes(listeners: readonly EncodedResource[]): LazyList {
 
 const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
-/** Whether it may be so: JSON is made of those alone, as there may be thousands of others. */
+/**
+ * Whether a listener may have inline routes. Only such listeners become JSON, because there may be thousands of others.
+ */
 function hasInlineRoutes({ value }: EncodedResource): boolean {
   if (!Buffer.from(value.buffer, value.byteOffset, value.length).includes(MANAGER)) return false;
   const { filter_chains = [], default_filter_chain } = decode<Listener>("envoy.config.listener.v3.Listener", value);

@@ -13,13 +13,13 @@ import { takesHostsApart } from "./routes_json.ts";
 /** One resource. */
 export interface DumpEntry {
   readonly resource: EncodedResource;
-  /** A delta client has a version for each resource, another one that of the type. */
+  /** For a delta client the version of the resource, for another client the version of the type. */
   readonly version: string;
-  /** The proxy's words about its last rejection; absent: it did not blame this resource. */
+  /** The proxy's words about its last rejection; absent: the proxy did not blame this resource. */
   readonly rejection?: string;
 }
 
-/** The version of a type as a whole; undefined while the client does not ask for it. */
+/** The version of a type as a whole; undefined: the client does not ask for the type. */
 export function dumpVersion({ stream }: XdsConnection, typeUrl: string): string | undefined {
   const watch = stream?.watches.get(typeUrl);
   return watch === undefined ? undefined : stackDigest(watch.resources.want);
@@ -37,12 +37,12 @@ export function dumpEntries(connection: XdsConnection, typeUrl: string): DumpEnt
   }));
 }
 
-/** The encoded virtual hosts that a proxy has of a route configuration beside those in it. */
+/** The encoded virtual hosts of a route configuration that the proxy gets as resources of their own. */
 export function hostsApart(connection: XdsConnection, resource: EncodedResource): Uint8Array[] {
   return takesHostsApart(resource) ? virtualHostsOf(connection, resource.name).map(({ value }) => value) : [];
 }
 
-/** The version of a route configuration: with virtual hosts that come one by one it is theirs. */
+/** The version of a route configuration. With virtual hosts of their own, it is the version of the virtual hosts. */
 export function routeVersion(connection: XdsConnection, own: string, apart: readonly Uint8Array[]): string {
   return apart.length === 0 ? own : dumpVersion(connection, VIRTUAL_HOST) ?? own;
 }

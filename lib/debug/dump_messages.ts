@@ -26,7 +26,7 @@ const VIRTUAL_HOSTS = 2;
 /** `UpdateFailureState.details` */
 const DETAILS = 3;
 
-/** How a type stands in its part: the field of its entries, and the content of one. */
+/** The form of a type in its part: the field of the entries, and the content of an entry. */
 interface PartForm {
   readonly name: string;
   readonly typeUrl: string;
@@ -44,7 +44,7 @@ const PARTS: readonly PartForm[] = [
   { name: "SecretsConfigDump", typeUrl: SECRET, list: 2, entry: secretEntry },
 ];
 
-/** The steps that make the parts of a proxy's dump. Tools expect those that a server knows nothing of, too. */
+/** The steps that make the parts of a proxy's dump. Tools expect even the parts that a server knows nothing about. */
 export function* dumpMessages(connection: XdsConnection): Generator<void, DebugResource[]> {
   const parts = [partOf("BootstrapConfigDump", []), partOf("ScopedRoutesConfigDump", [])];
   for (const { name, typeUrl, list, entry, versioned } of PARTS) {

@@ -1,5 +1,5 @@
 /**
- * `/debug/explain`: where a request of a connected proxy goes, and which object decided at each step.
+ * `/debug/explain`: where a request of a connected proxy goes, and which object decided each step.
  *
  * @module
  */

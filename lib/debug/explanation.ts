@@ -1,5 +1,5 @@
 /**
- * The explanation of a request: the proxies on its way, their steps in the words of configuration, and how it ends.
+ * The explanation of a request: the proxies on its way, their steps in the words of configuration, and the end.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface ProxyOnWay {
   readonly id: string;
   /** Service account of the workload; absent: not known. */
   readonly account?: string;
-  /** Whether the proxy is there: false where texts say that none runs beside the workload; absent: nothing says. */
+  /** Whether a proxy runs. False: texts say that none runs beside the workload. Absent: nothing says. */
   readonly runs?: boolean;
 }
 
@@ -36,15 +36,15 @@ export interface ExplainedStep {
   readonly what: "listener" | "chain" | "routes" | "host" | "rule" | "rewrite" | "mirror" | "answer" | "cluster";
   /** Of the thing: `0.0.0.0_80`, `reviews`, `1 "beta"`, `v2`. */
   readonly name: string;
-  /** Of a rule: whether it matches. */
+  /** Whether the rule matches; only for rules. */
   readonly matches?: boolean;
   /** The step in words, with its reason. */
   readonly text: string;
-  /** Key of the object that caused it, the nearest one. */
+  /** Key of the nearest object that caused the step. */
   readonly object?: string;
-  /** Path of the field in that object. */
+  /** Path of the field in the object. */
   readonly field?: string;
-  /** Where that is written. */
+  /** The place of the field. */
   readonly place?: FieldPlace;
 }
 
@@ -53,14 +53,14 @@ export interface ExplainedHop {
   readonly proxy: ProxyOnWay;
   readonly direction: SimulatedRequest["direction"];
   readonly steps: readonly ExplainedStep[];
-  /** All that the simulator says. */
+  /** The result of the simulator. */
   readonly simulation: Simulation;
 }
 
 /** How the way ends. */
 export interface ExplainedEnd {
   readonly kind: Simulation["outcome"]["kind"];
-  /** Status of an answer that a proxy gives itself. */
+  /** Status of an answer by a proxy itself. */
   readonly status?: number;
   /** `10.0.0.7:9080`, where an endpoint gets the request. */
   readonly endpoint?: string;
@@ -68,7 +68,7 @@ export interface ExplainedEnd {
   readonly text: string;
 }
 
-/** One of several ways that requests take by the weights of their rule, or that copies of them take. */
+/** One of several ways of requests by the weights of their rule, or the way of copies. */
 export interface ExplainedShare {
   /** 0 to 1: of the requests of the rule. */
   readonly share: number;
@@ -85,29 +85,37 @@ export interface Explanation {
     readonly method: string;
     readonly authority: string;
     readonly path: string;
-    /** Values by name in lower case, in their order. */
+    /** Values by name in lower case, in the written order. */
     readonly headers: Readonly<Record<string, readonly string[]>>;
     readonly scheme: string;
     /** Address that the client dials. */
     readonly destination: string;
-    /** Key of the object behind the service that has that host; absent: none has. */
+    /** Key of the object behind the service with the host; absent: no service has the host. */
     readonly service?: string;
   };
   /**
-   * The client's proxy, then that of the endpoint; of several shares the largest that reaches an endpoint. A workload
-   * without a proxy has no hop.
+   * The client's proxy, then the endpoint's proxy. Of several shares: the largest share that reaches an endpoint. A
+   * workload without a proxy has no hop.
    */
   readonly hops: readonly ExplainedHop[];
   readonly end: ExplainedEnd;
-  /** All ways where requests are shared out, the largest first, that of `hops` among them; empty: there is one way. */
+  /**
+   * All ways of divided requests, the largest share first. The way in `hops` is among them. Empty: all requests take
+   * the same way.
+   */
   readonly shares: readonly ExplainedShare[];
-  /** Copies of the request, in the order of the rule; `share` is of the requests of the rule. Their answers are thrown away. */
+  /**
+   * Copies of the request, in the order of the rule. `share` is the share of the rule's requests. Answers to copies are
+   * thrown away.
+   */
   readonly mirrors: readonly ExplainedShare[];
-  /** Notes about the way in which the question was read, one sentence each. */
+  /** Notes about how the question was read, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** The share whose way the explanation tells in full: the largest that reaches an endpoint; where none does, the largest. */
+/**
+ * The share whose way the explanation tells in full: the largest share that reaches an endpoint, or else the largest.
+ */
 export function mainShare(shares: readonly ExplainedShare[]): ExplainedShare | undefined {
   return shares.find(({ end }) => end.kind === "forwarded") ?? shares[0];
 }

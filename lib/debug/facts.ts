@@ -1,5 +1,5 @@
 /**
- * Pages about the facts and other documents that folders and orchestrators hold beside configuration.
+ * Pages about facts, and about other documents in folders and orchestrators.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/messa
 import { queried, textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
 
-/** Facts on one page where the request says nothing. */
+/** Facts on one page by default. */
 const PAGE_SIZE = 100;
 
 /** Facts on one page at most. */
@@ -29,8 +29,9 @@ const QUERY = z.object({
 });
 
 /**
- * `/debug/factz`: facts by kind and key, `limit` of them (100, at most 1000) after the key `after`; `next` is the key to
- * go on after. Of secrets and config maps there are the names of their keys with the lengths of their values.
+ * `/debug/factz`: facts by kind and key. `limit` (100, at most 1000) bounds their number, `after` is the last key of
+ * the page before, and `next` is the key for the next page. Secrets and config maps show only the names of their keys
+ * and the lengths of their values.
  */
 export const factz = queried(QUERY, (request, view, { kind, namespace, limit, after }): HttpResponse => {
   const kinds = FACT_KINDS.filter((one) => kind === undefined || one === kind);
@@ -48,11 +49,11 @@ export const factz = queried(QUERY, (request, view, { kind, namespace, limit, af
 });
 
 function factsOf(view: DebugView, kind: FactKind, namespace: string | undefined): readonly AnyFact[] {
-  // A list of one kind has facts of that kind alone, which the compiler cannot follow through a kind that is not known.
+  // A list of one kind has only facts of the kind. The compiler cannot follow this through an unknown kind.
   return view.facts.list(kind, ...(namespace === undefined ? [] : [namespace])) as readonly AnyFact[];
 }
 
-/** Where to go on after a key, also when the fact of that key is gone meanwhile. */
+/** Where to continue after a key, even if the fact of the key is gone. */
 function startAfter(all: readonly AnyFact[], after: string): number {
   const rank = (key: string) => (FACT_KINDS as readonly string[]).indexOf(key.slice(0, key.indexOf("/")));
   const isAfter = ({ key }: AnyFact) => rank(key) > rank(after) || (rank(key) === rank(after) && key > after);
@@ -74,7 +75,10 @@ function lengths(data: Readonly<Record<string, { readonly length: number }>>): R
   return Object.fromEntries(Object.entries(data).map(([key, { length }]) => [key, length]));
 }
 
-/** `/debug/passed_over`: content of each folder that is neither configuration nor a fact, by kind, with some of its files. */
+/**
+ * `/debug/passed_over`: content of each folder that is neither configuration nor a fact, by kind, with some of its
+ * files.
+ */
 export function passedOver(request: HttpRequest, view: DebugView): HttpResponse {
   const folders = [...view.passedOver()].map(({ folder, kinds }) => ({
     folder,

@@ -61,7 +61,7 @@ export function findingsOf(view: DebugView): Finding[] {
   return SEVERITIES.flatMap((wanted) => distinct.filter(({ severity }) => severity === wanted));
 }
 
-/** Findings by the key of each object that they are about. */
+/** Findings by object. A finding about several objects is listed under each key. */
 export function findingsByObject(view: DebugView): Map<string, Finding[]> {
   const found = new Map<string, Finding[]>();
   for (const finding of findingsOf(view)) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Text as HTML shows it. */
+/** Text with HTML's special characters escaped. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
@@ -15,7 +15,7 @@ export interface Link {
   readonly title: string;
 }
 
-/** How the pages look; it stands in each. */
+/** The style sheet, inline in each page. */
 export const PAGE_STYLE = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}
 nav a{margin-right:1em}table{border-collapse:collapse;margin-top:1em}
 td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left;vertical-align:top}

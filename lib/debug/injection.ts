@@ -6,10 +6,10 @@
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** Pods that are listed; of the others the number is said. */
+/** Listed pods. The others are only counted. */
 const MAX_MISSED = 1000;
 
-/** `/debug/inject`: configuration, its problems, and pods that should have a proxy and have none. */
+/** `/debug/inject`: configuration, its problems, and pods without the proxy that they should have. */
 export function inject(request: HttpRequest, { injection }: DebugView): HttpResponse {
   if (injection === undefined) {
     const problems = ["this server injects nothing: INJECT_ENABLED is false, or it serves no webhooks"];

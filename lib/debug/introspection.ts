@@ -22,7 +22,7 @@ export interface ProcessView {
   readonly program: string;
   readonly log: Log;
   readonly args: readonly string[];
-  /** The variables that the program reads, as far as they are set. */
+  /** The variables that the program reads and that are set. */
   readonly environment: Readonly<Record<string, string>>;
   /** Names of this server beside addresses and localhost. */
   readonly names: readonly string[];
@@ -63,7 +63,7 @@ const LINKS: readonly Link[] = [
   ...TOPICS.map(({ prefix, title }) => ({ href: `/${prefix}z/`, title })),
 ];
 
-/** Nothing runs or is loaded but the style of all pages, and the script of one, which asks this port. */
+/** A browser runs and loads only the style of all pages, and the script of one page. The script asks only this port. */
 const PAGE_HEADERS = {
   ...pageHeaders({
     "style-src": inlineSource(PAGE_STYLE),
@@ -95,7 +95,7 @@ export function introspectionRoutes(view: ProcessView): Route[] {
   return guardedRoutes(routes, guardOwnNames(view.names), refuseQueries);
 }
 
-/** No path takes a query; a name that the caller believes in would otherwise do nothing without a word. */
+/** No path takes a query. A misspelled query would otherwise be ignored without a word. */
 const refuseQueries: Guard = ({ query }) => {
   const read = readQuery(query, z.object({}));
   return "mistakes" in read ? refusedQuery(read.mistakes) : undefined;
@@ -136,7 +136,7 @@ function html(status: number, { program }: ProcessView, title: string, body: str
 function homePage(view: ProcessView, { host }: HttpRequest): string {
   const table = htmlTable(homeFacts(view));
   if (view.pagesPort === undefined) return table;
-  // By the name that the browser has used for this port; it is an address or a name of this server.
+  // The name of this port in the browser's request: an address or a name of this server.
   const name = host === "" ? "localhost" : host.replace(/:\d+$/, "");
   const href = escapeHtml(`http://${name}:${view.pagesPort}/debug`);
   return `${table}<p><a href="${href}">The mesh: objects, proxies, services</a></p>`;

@@ -9,7 +9,7 @@ export function objectUrl(key: string): string {
   return withQuery("/debug/live", { object: key });
 }
 
-/** The page of a proxy, by its node id, which it keeps when it connects again. */
+/** The page of a proxy, by its node id. The node id stays the same when the proxy connects again. */
 export function proxyUrl(nodeId: string, more: Readonly<Record<string, string>> = {}): string {
   return withQuery("/debug/config_dump", { proxyID: nodeId, ...more });
 }
@@ -29,7 +29,7 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The same page with some of its query changed; an empty value takes one away. */
+/** The same page with a part of its query changed. An empty value removes a parameter. */
 export function changedQuery(
   { path, query }: { readonly path: string; readonly query: URLSearchParams },
   changes: Readonly<Record<string, string | number>>,

@@ -1,6 +1,6 @@
 /**
- * A list page as data. The JSON for programs and the HTML for people follow from one description: its rows, its
- * filters and its columns.
+ * A list page as data: rows, filters and columns. The JSON for programs and the HTML for people follow from one
+ * description.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { HttpRequest, HttpResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
 
-/** A state: how good it is, and its word. */
+/** A state: a tone for its colour and mark, and a word. */
 export interface StateWord {
   readonly tone: "good" | "warn" | "bad" | "dim";
   readonly word: string;
@@ -46,11 +46,11 @@ export interface ListFilter<Row, Look> {
   of(row: Row, look: Look): string;
   /** The values that the form offers; default: the values of all rows, sorted. */
   readonly options?: readonly string[];
-  /** The value that a query asks for, in the spelling of the rows; default: as it is. */
+  /** The asked value in the spelling of the rows; default: unchanged. */
   read?(asked: string): string;
-  /** Whether a row matches an asked value; default: its own value is equal. */
+  /** Whether a row matches an asked value; default: the row's own value is equal. */
   matches?(row: Row, asked: string, look: Look): boolean;
-  /** Programs may filter by it, too: what their query is expected to hold. */
+  /** Programs may use the filter, too: what their query is expected to hold. */
   readonly forPrograms?: string;
 }
 
@@ -60,7 +60,7 @@ export interface ListTable<Row, Look> {
   readonly noun: string;
   /** The sentence in place of a table without rows. */
   readonly none: string;
-  /** The text of a row in which the query `q` is looked for; absent: the table is not searched. */
+  /** The text of a row that the query `q` is searched in; absent: the table has no search. */
   searched?(row: Row, look: Look): string;
   readonly filters?: readonly ListFilter<Row, Look>[];
   readonly columns: readonly ListColumn<Row, Look>[];
@@ -73,7 +73,7 @@ export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
   readonly title: string;
   /** Query parameters of programs and people beside the filters. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
-  /** Waits for rows that follow a push; at most a moment. */
+  /** Waits a moment for rows that follow a push. */
   ready?(view: DebugView, signal: AbortSignal): Promise<unknown>;
   /** The rows for programs, or the response that says why there are none. */
   rows(view: DebugView, query: URLSearchParams): readonly Row[] | HttpResponse;
@@ -81,7 +81,7 @@ export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
   people?(rows: readonly Row[], view: DebugView): readonly Row[];
   /** The JSON of the rows; lazy lists are written in turns. */
   json(rows: readonly Row[], view: DebugView): unknown;
-  /** What cells and filters read beside the row, made once for each request of a person. */
+  /** What cells and filters read beside the row, made once for each request. */
   look(view: DebugView): Look;
 }
 

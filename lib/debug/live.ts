@@ -49,11 +49,11 @@ const QUERY = z.object({
 });
 
 /**
- * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about the texts read so far;
- * with `wait=30s` or `wait=30` the present content of the folder is read first, and the answer comes when it is in
- * force everywhere, or can not be, or after that time. The wait ends when the client goes away.
+ * The page. `object=VirtualService/ns/name` names the object. Without `wait` the answer is about the texts read so far.
+ * With `wait=30s` or `wait=30` the present content of the folder is read first. The answer then comes when the object
+ * is in force everywhere, when it cannot be in force, or after the given time. The wait ends when the client goes away.
  *
- * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
+ * The status is 200 if a version of the object is in force, or else 404. Both have the same body.
  */
 export const live = queried(QUERY, async (request, view, { object, wait }): Promise<HttpResponse> => {
   if (wait === undefined) {
@@ -64,7 +64,7 @@ export const live = queried(QUERY, async (request, view, { object, wait }): Prom
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
 
-/** Reads `kind/namespace/name`; for any other text the answer says what was expected. */
+/** Reads `kind/namespace/name`. For any other text the answer says what was expected. */
 function wantedObject(text: string): LiveQuestion | { readonly expected: string } {
   const [word = "", namespace, name, ...rest] = text.split("/");
   if (!namespace || !name || rest.length > 0) return { expected: OBJECT_EXPECTED };
@@ -76,7 +76,7 @@ function wantedObject(text: string): LiveQuestion | { readonly expected: string 
 }
 
 /**
- * Waits until the text is in force, or cannot be, or time is over, or its client goes away.
+ * Waits until the text is in force or cannot be, the time is over, or the client goes away.
  *
  * @returns whether the present text was read
  */
@@ -88,7 +88,7 @@ async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number, s
   if (!await pushed(wanted.key, view, left(), signal)) return true;
   if (!await within(view.analysis.settled(), left(), signal)) return true;
   const object: ConfigObject | undefined = view.store.get(wanted.kind, wanted.namespace, wanted.name);
-  // An object that is gone is gone where everything so far has been acknowledged.
+  // A removed object is gone everywhere when every push so far is acknowledged.
   const push = view.changedIn(wanted.key) ?? view.xds.ledger.latest;
   const among = concernedProxies(object, view);
   await view.xds.ledger.waitLive(push, left(), { among, object: wanted.key, signal });
@@ -107,7 +107,7 @@ async function pushed(key: string, view: DebugView, timeout: number, signal: Abo
   }
 }
 
-/** The findings that refuse the newest version of an object, also where the text no longer names the object. */
+/** The findings that refuse the newest version of an object, even if the text no longer names the object. */
 function refusals(wanted: LiveQuestion, view: DebugView): Finding[] {
   const { kind, namespace, name } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
@@ -156,7 +156,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   const reached = why.length === 0;
   const counts = { push, live, total, failing, rejected, connected, noProxy: connected === 0 };
   if (object === undefined) {
-    // A text without a name may be the one that is looked for.
+    // A text without a name may be the object in question.
     const unnamed = errors(view).filter((one) => {
       const about = findingObject(one);
       return about.name === "" && (about.kind === "" || about.kind === kind);

@@ -1,6 +1,6 @@
 /**
- * `/debug/ndsz`: the DNS table that the agent of one proxy should have, in the form of that agent's own page
- * `/debug/ndsz`, so that the two can be compared.
+ * `/debug/ndsz`: the DNS table that the agent of one proxy should have. The form is that of the agent's own page
+ * `/debug/ndsz`, so the two can be compared.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { NAME_TABLE_TYPE_URL } from "../translate/name_table/encode.ts";
 import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 
-/** The page. An agent that asks for no table is answered with 404: for such a one none is made. */
+/** The page. For an agent that asks for no table the answer is 404, because no table is made. */
 export const ndsz = queried(z.object({ proxyID: PROXY_ID }), (request, view, { proxyID }): HttpResponse => {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;

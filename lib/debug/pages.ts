@@ -36,13 +36,13 @@ export interface Page {
   /** Below `/debug/`. */
   readonly path: string;
   readonly help: string;
-  /** Default: GET. A page that changes anything has POST or PUT. */
+  /** Default: GET. A page with changes has POST or PUT. */
   readonly methods?: readonly HttpMethod[];
-  /** About one proxy, and shows nothing else: a client with that proxy's identity may see it. */
+  /** The page is about one proxy alone. A client with the proxy's identity may see it. */
   readonly ofProxy?: true;
-  /** Longest body, bytes; default: that of routes. */
+  /** Longest body, bytes; default: the limit of routes. */
   readonly maxBody?: number;
-  /** The description from which the answer and the HTML for people follow; absent: the page is not one list. */
+  /** The description that makes both the answer and the HTML for people; absent: the page is not one list. */
   readonly list?: AnyDescribedList;
   /** Made by `queried` or `unqueried`, which check the query. */
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
@@ -176,7 +176,7 @@ export const PAGES: readonly Page[] = [
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 
-/** Pages that change the running server, there with `UNSAFE_ENABLE_ADMIN_ENDPOINTS` alone. */
+/** Pages that change the running server, only with `UNSAFE_ENABLE_ADMIN_ENDPOINTS`. */
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",
@@ -190,9 +190,9 @@ const ADMIN_PAGES: readonly Page[] = [
 export const OWN_PAGES: readonly string[] = PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path);
 
 /**
- * Everything under `/debug`. The index is for everybody, the pages for clients that the guard lets in.
+ * Everything under `/debug`. Everybody may see the index. The guard decides which clients may see the pages.
  *
- * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change the running server are there too
+ * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: also the pages that change the running server
  * @param names of this server beside addresses and localhost
  * @param audience what each client may see; default: {@linkcode localAudience}
  */
@@ -236,7 +236,7 @@ export function debugRoutes(
   return [index, ...routes, list, others];
 }
 
-/** Refuses clients that may not see a page, before anything is read of the request. */
+/** Refuses clients that may not see a page before the request's body is read. */
 function pageGuard(audience: AudienceOf, path: string, page: Page | undefined): Guard {
   return async (head) => {
     const sees = await audience(head);

@@ -15,8 +15,8 @@ import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 /**
- * `/debug/authorizationz`: the authorization policies by namespace, of each the oldest first, in the form of Istio's page.
- * The query `proxyID` leaves the policies for one proxy.
+ * `/debug/authorizationz`: the authorization policies by namespace, the oldest first, in the form of Istio's page. The
+ * query `proxyID` leaves only the policies for one proxy.
  */
 export const POLICIES: DescribedList<AuthorizationPolicy, DebugView> = {
   title: "Authorization policies",
@@ -44,7 +44,7 @@ export const POLICIES: DescribedList<AuthorizationPolicy, DebugView> = {
   ],
 };
 
-/** The policies for the proxy whose connection id has this part, or the answer that says why there is none. */
+/** The policies for a proxy, found by a part of its connection id; or the answer that says why there are none. */
 function policiesOf(proxyID: string, view: DebugView): readonly AuthorizationPolicy[] | HttpResponse {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
@@ -81,7 +81,7 @@ export function pushContext(request: HttpRequest, view: DebugView): HttpResponse
   return longJsonResponse(context, request);
 }
 
-/** An entrance for each of its clusters; of one without the cluster is not known. */
+/** An entrance for each of its clusters. An entrance without known clusters has one entry without a cluster. */
 function gateways(entrances: readonly NetworkEntrance[]): LazyList {
   const each = entrances.flatMap(({ network, address, port, clusterIds = [""] }) =>
     clusterIds.map((cluster) => ({ Network: network, Cluster: cluster, Addr: address, Port: port }))

@@ -1,7 +1,7 @@
 /**
- * `/debug/preview`: the effect that other configuration would have on the connected proxies, before it is applied.
+ * `/debug/preview`: the effect of other configuration on the connected proxies, before it is applied.
  *
- * The answer is computed elsewhere (`PreviewRunner`), so that no push waits for it, one at a time.
+ * The answer is computed elsewhere (`PreviewRunner`), one at a time, so no push waits for it.
  *
  * @module
  */
@@ -13,8 +13,9 @@ import type { DebugView } from "./view.ts";
 export const MAX_PREVIEW_BODY = 32 * 1024 * 1024;
 
 /**
- * The page. The body is JSON: `files`, texts by path relative to the folder, which take the place of all that the folder
- * holds; `nodes` narrows the proxies; `reversed` asks for the way back, from these files to the configuration in force.
+ * The page. The body is JSON. `files` has texts by path relative to the folder, which replace the whole content of the
+ * folder. `nodes` narrows the proxies. `reversed` asks for the opposite change, from these files to the configuration
+ * in force.
  */
 export async function preview(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
   const { preview: runner } = view;

@@ -24,7 +24,7 @@ interface NodeName {
   readonly name: string;
 }
 
-/** Reads a node id; parts that it lacks are empty. */
+/** Reads a node id. Missing parts are empty. */
 export function nodeName({ node }: XdsConnection): NodeName {
   const [type = "", address = "", name = ""] = (node?.id ?? "").split("~");
   return { type, address, name: name === "" ? node?.id ?? "" : name };
@@ -45,7 +45,10 @@ export function proxyState(connection: XdsConnection, { xds: { ledger } }: Debug
   return progress?.acked === ledger.latest ? { tone: "good", word: "synced" } : { tone: "warn", word: "behind" };
 }
 
-/** The columns that name a proxy. @param link The page of a proxy. */
+/**
+ * The columns that name a proxy.
+ * @param link The page of a proxy.
+ */
 export function nameColumns(link: (connection: XdsConnection) => string): ListColumn<XdsConnection, unknown>[] {
   return [
     { title: "Name", cell: (one) => ({ text: nodeName(one).name, link: link(one) }) },
@@ -91,7 +94,7 @@ export const CONNECTIONS: DescribedList<XdsConnection, DebugView> = {
   ],
 };
 
-/** `/debug/syncz`: the responses that each proxy was sent and acknowledged. */
+/** `/debug/syncz`: the responses sent to each proxy, and its acknowledgements. */
 export const SYNCZ: DescribedList<XdsConnection, DebugView> = {
   ...CONNECTIONS,
   filters: CONNECTIONS.filters!.map((filter) =>
@@ -130,7 +133,7 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
   return longJsonResponse(new LazyObject([["totalClients", clients.length], ["clients", shown]]), request);
 });
 
-/** `/debug/force_disconnect`: ends the stream of one proxy, which will come again. */
+/** `/debug/force_disconnect`: ends the stream of one proxy, which then connects again. */
 export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_request, view, { proxyID }): HttpResponse => {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
@@ -138,7 +141,7 @@ export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_reques
   return textResponse(200, "OK\n");
 });
 
-/** The entry of a proxy in `/debug/syncz`: the responses that the proxy was sent and acknowledged. */
+/** The entry of a proxy in `/debug/syncz`: the responses sent to the proxy, and its acknowledgements. */
 export function syncEntry(connection: XdsConnection, view: DebugView) {
   const metadata = fromStruct(connection.node?.metadata);
   const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
@@ -148,7 +151,7 @@ export function syncEntry(connection: XdsConnection, view: DebugView) {
     connection: connection.id,
     proxy_type: connection.node?.id?.split("~")[0] ?? "",
     mesh_version: version,
-    // Tools made for Istio look for this.
+    // Tools for Istio read this field.
     istio_version: version,
     protocol: connection.delta ? "delta" : "state of the world",
     synced: isSynced(connection, view),
@@ -167,12 +170,12 @@ export function syncEntry(connection: XdsConnection, view: DebugView) {
   };
 }
 
-/** A client that has acknowledged everything is not in sync while it lacks something that it has rejected. */
+/** A client that has acknowledged every push is still not in sync while it lacks a rejected resource. */
 function isSynced({ progress }: XdsConnection, { xds: { ledger } }: DebugView): boolean {
   return progress?.acked === ledger.latest && !progress.failing() && !progress.refusals.refuses;
 }
 
-/** Keys of the objects of which it lacks something, because it has rejected what is made of them. */
+/** Keys of the objects whose resources the proxy has rejected and lacks. */
 function rejectedObjects({ progress }: XdsConnection): { readonly rejected_objects?: readonly string[] } {
   if (!progress?.refusals.refuses) return {};
   return { rejected_objects: [...new Map(progress.refusals.lacked()).keys()].slice(0, MAX_OBJECTS).sort() };

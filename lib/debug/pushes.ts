@@ -1,5 +1,5 @@
 /**
- * Pages about pushes: their list, the proxies that they reached, rejections and failures.
+ * Pages about pushes: their list, the reached proxies, rejections and failures.
  *
  * @module
  */
@@ -56,7 +56,7 @@ function whyPushed({ reasons }: PushRecord): string {
 
 function pushedObjects({ objects }: PushRecord): CellPart[] {
   const more = objects.length - NAMED_OBJECTS;
-  // The server itself recorded the origin; the ledger depends on nothing in it.
+  // The server itself recorded the origin. The ledger treats it as opaque.
   const links = objects.slice(0, NAMED_OBJECTS).map(({ key, origin }): CellPart => ({
     text: key,
     link: objectUrl(key),
@@ -75,7 +75,7 @@ function pushState(push: PushRecord): string {
   return { good: "done", warn: `${push.pending} wait`, bad: "failures" }[pushTone(push)];
 }
 
-/** A link to the proxy of a connection, whose short name stands in the id (`sidecar~10.0.0.1~cart.shop~...-7`). */
+/** A link to the proxy of a connection. The id contains the short name (`sidecar~10.0.0.1~cart.shop~...-7`). */
 function proxyLink(connection: string): CellPart {
   return { text: connection.split("~")[2] ?? connection, link: proxyUrl(connection) };
 }
@@ -107,7 +107,7 @@ export const FAILURES: ListTable<FailureRecord, void> = {
   ],
 };
 
-/** `/debug/push_status`: problems of the last push, by kind, as far as configuration decides them. */
+/** `/debug/push_status`: problems of the last push by kind, as far as configuration decides them. */
 export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse {
   const { ledger } = view.xds;
   const conflicts: Record<string, Record<string, { message: string }>> = {};
@@ -123,7 +123,10 @@ export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse 
   );
 }
 
-/** Sentences by the first object that each is about; conflicts of listeners stand apart already. */
+/**
+ * Sentences by the first object of each finding. Conflicts of listeners are left out, because they have fields of their
+ * own.
+ */
 function byObject(view: DebugView): Record<string, string[]> {
   const texts = new Map<string, string[]>();
   for (const finding of allWarnings(view)) {

@@ -14,7 +14,7 @@ import type { DebugView } from "./view.ts";
 /** The query parameters of a page, by name. */
 export type QuerySchema = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 
-/** A query that is on when it is there: `?x`, `?x=true`; `x=false` is off. */
+/** A switch in a query. `?x` and `?x=true` are on; `x=false` is off. */
 export const SWITCH = z.enum(["", "true", "false"], { error: "nothing, true or false" }).optional().transform((word) =>
   word !== undefined && word !== "false"
 );
@@ -24,16 +24,16 @@ export function textQuery(expected: string) {
   return z.string({ error: expected }).min(1, { error: expected });
 }
 
-/** Every page takes it, see `jsonResponse`. */
+/** Queries of every page, see `jsonResponse`. */
 const COMMON = ["pretty"];
 
-/** Unknown names that one answer names. */
+/** Unknown names that one answer lists. */
 const MAX_NAMED = 20;
 
-/** Longest value that is printed, in characters. */
+/** Longest value in an answer, in characters. */
 const MAX_SHOWN = 200;
 
-/** A page that gets its queries checked and typed; a request with mistakes is answered with 400 and a line for each. */
+/** A page with checked and typed queries. A request with mistakes is answered with 400 and a line for each mistake. */
 export function queried<S extends QuerySchema, R>(
   schema: S,
   answer: (request: HttpRequest, view: DebugView, query: z.output<S>) => R,
@@ -49,7 +49,7 @@ export function unqueried<R>(answer: (request: HttpRequest, view: DebugView) => 
   return queried(z.object({}), answer);
 }
 
-/** Reads queries, or says everything that is wrong with them. */
+/** Reads queries, or returns every mistake in them. */
 export function readQuery<S extends QuerySchema>(
   query: URLSearchParams,
   schema: S,
@@ -60,7 +60,7 @@ export function readQuery<S extends QuerySchema>(
   const named = unknown.slice(0, MAX_NAMED);
   const mistakes = named.map((name) => unknownQuery(name, names));
   if (unknown.length > MAX_NAMED) mistakes.push(`and ${unknown.length - MAX_NAMED} more queries of unknown names`);
-  // A query that is missing because its name is misspelled is one mistake.
+  // A missing query counts as one mistake together with its misspelled name.
   const meant = new Set(named.map((name) => nearestName(name, names)));
   for (const name of given.filter((one) => names.includes(one))) {
     const times = query.getAll(name).length;
@@ -84,7 +84,7 @@ export function unknownQuery(name: string, known: readonly string[]): string {
   }${hint}`;
 }
 
-/** The answer that names the mistakes. */
+/** The answer that lists the mistakes. */
 export function refusedQuery(mistakes: readonly string[]): HttpResponse {
   return textResponse(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
 }

@@ -10,25 +10,28 @@ import type { XdsConnection } from "../xds/connection.ts";
 import type { ProxyView } from "../xds/protocol/source.ts";
 import { ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 
-/** Those of a type that it asks for, by name. Of a type that it does not watch: all that it may see. */
+/**
+ * The resources of a type that the proxy asks for, by name. Without a watch for the type: all resources that the proxy
+ * may see.
+ */
 export function resourcesOf(connection: XdsConnection, typeUrl: string): EncodedResource[] {
   const { stream } = connection;
   const sets = stream?.view.shownSets?.(typeUrl) ?? stream?.view.resourceSets(typeUrl) ?? [];
   return byName(inSets(sets, askedBy(connection, typeUrl)).values());
 }
 
-/** The same as the simulator takes them, with the virtual hosts that come one by one. */
+/** The proxy's resources in the simulator's form, including virtual hosts sent as resources of their own. */
 export function tablesOf(connection: XdsConnection): EncodedTables {
   const { stream } = connection;
   return tablesOfSets(stream?.view ?? NO_VIEW, (typeUrl) => askedBy(connection, typeUrl));
 }
 
-/** The virtual hosts that a route configuration gets one by one. */
+/** The virtual hosts of a route configuration that are sent as resources of their own. */
 export function virtualHostsOf(connection: XdsConnection, routeConfiguration: string): EncodedResource[] {
   return byName((connection.stream?.view.virtualHosts(routeConfiguration) ?? []).flatMap((set) => [...set]));
 }
 
-/** The view of a connection that has none: it holds no resources. */
+/** The view of a connection without a view: no resources. */
 const NO_VIEW: Pick<ProxyView, "resourceSets" | "virtualHosts"> = {
   resourceSets: () => undefined,
   virtualHosts: () => [],
@@ -37,7 +40,7 @@ const NO_VIEW: Pick<ProxyView, "resourceSets" | "virtualHosts"> = {
 type IsAsked = (name: string) => boolean;
 
 /**
- * The resources of a view as tables. One that is asked for by its name is found by it: there may be tens of thousands.
+ * The resources of a view as tables. A resource is looked up by its name, because there may be tens of thousands.
  *
  * @param askedOf Tells the names of a type that count. Default: all.
  */

@@ -1,5 +1,6 @@
 /**
- * Interfaces of work that pages leave to other packages, as it needs more of the library: previews and explanations.
+ * Interfaces for previews and explanations. Both need more of the library than pages do, so other packages implement
+ * them.
  *
  * @module
  */
@@ -28,10 +29,10 @@ export interface AskedServer {
 
 /** Answers previews. */
 export interface PreviewRunner {
-  /** Whether one is being answered. */
+  /** Whether a preview is being answered. */
   readonly busy: boolean;
   /**
-   * Answers one, as plain JSON.
+   * Answers one preview, as plain JSON.
    *
    * @param body As it came; the runner parses it.
    * @throws {PreviewFailed} when there is no answer
@@ -43,7 +44,7 @@ export interface PreviewRunner {
 export class PreviewFailed extends Error {
   override readonly name = "PreviewFailed";
 
-  /** @param status Of the response: 400 for a wrong request, 503 for an answer that could not be given in time. */
+  /** @param status Of the response: 400 for a wrong request, 503 for an answer that took too long. */
   constructor(message: string, readonly status: 400 | 503) {
     super(message);
   }
@@ -62,7 +63,7 @@ export interface ExplainAsked {
 
 /** Explains. */
 export interface Explainer {
-  /** @throws {NotExplained} for a question that is none, or a proxy that is not connected */
+  /** @throws {NotExplained} for an unreadable question, or a proxy that is not connected */
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Log scopes on the introspection port: looked at, and changed one by one.
+ * Log scopes on the introspection port: shown, and changed one by one.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function shownScopes(log: Log) {
   }));
 }
 
-/** A change of one scope; an absent setting stays as it is. */
+/** A change of one scope. An absent setting stays unchanged. */
 export interface ScopeChange {
   readonly level: Level | undefined;
   readonly stackLevel: Level | undefined;
@@ -25,10 +25,10 @@ export interface ScopeChange {
 
 const LEVEL_EXPECTED = `one of ${levels.join(", ")}`;
 
-/** Clients of this port send an empty text for a level that they do not change. */
+/** Clients of this port send an empty text for an unchanged level. */
 const LEVEL = z.union([z.enum(levels), z.literal("")], { error: LEVEL_EXPECTED }).optional();
 
-/** The object that a GET answers with, or a part of it; further fields are those that cannot be changed. */
+/** The object in a GET's answer, or a part of it. Further fields are read-only. */
 const SCOPE_BODY = z.object({
   output_level: LEVEL,
   stack_trace_level: LEVEL,
@@ -56,7 +56,7 @@ export function setScope(log: Log, name: string, { level, stackLevel, caller }: 
   if (caller !== undefined) log.setCaller(name, caller);
 }
 
-/** The script of the page: a choice changes the scope at once; where that fails, the page says so. */
+/** The script of the page: a choice changes the scope at once. If the change fails, the page says so. */
 export const SCOPE_SCRIPT = `document.querySelector("table").addEventListener("change", async ({ target }) => {
   const value = target.type === "checkbox" ? target.checked : target.value;
   const body = JSON.stringify({ [target.name]: value });

@@ -1,7 +1,7 @@
 /**
- * `/debug/scopez`: the levels of each log scope, to be looked at and changed while the server runs.
+ * `/debug/scopez`: shows the levels of each log scope, and changes them while the server runs.
  *
- * The words of the answers are those of Istio's introspection port (`/scopej/`): `name`, `output_level`,
+ * The words of the answers are the words of Istio's introspection port (`/scopej/`): `name`, `output_level`,
  * `stack_trace_level`, `log_callers`.
  *
  * @module
@@ -14,7 +14,7 @@ import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** The settings that a request may change, by each of their names: short in a query, and as in answers. */
+/** The settings that a request may change, by their short names in a query and by their names in answers. */
 const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   scope: "scope",
   name: "scope",
@@ -43,9 +43,9 @@ interface Change {
 }
 
 /**
- * The page. GET lists all scopes, or with `scope=` one. PUT and POST change one scope, or all of them by `scope=all`,
- * as the query or a JSON object in the body says, and answer with the new settings. Nothing is changed when any part of
- * the request is wrong: 400 names each mistake.
+ * The page. GET lists all scopes, or one with `scope=`. PUT and POST change one scope, or all scopes with `scope=all`,
+ * by the query or by a JSON object in the body. The answer has the new settings. If any part of the request is wrong,
+ * nothing changes, and the answer 400 names each mistake.
  */
 export function scopez(request: HttpRequest, { log }: DebugView): HttpResponse {
   const { method } = request;
@@ -92,7 +92,7 @@ function readBody(body: string, mistakes: string[]): ScopeRequest {
   try {
     tree = JSON.parse(body);
   } catch {
-    // Its mistake is reported below, as for any other text that is no object.
+    // The mistake is reported below, like any other text that is not an object.
   }
   if (typeof tree !== "object" || tree === null || Array.isArray(tree)) {
     mistakes.push('body: expected a JSON object such as {"scope": "ads", "level": "debug"}');

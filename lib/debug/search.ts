@@ -1,5 +1,5 @@
 /**
- * `/debug/search`: objects, proxies and services whose name holds a text.
+ * `/debug/search`: objects, proxies and services with a text in their name.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const MAX_FOUND = 20;
 /** Characters of a text to search for. */
 const MAX_TEXT = 200;
 
-/** The names found of one sort: the first ones, and their number. */
+/** Found names of one sort: the first names, and the number of all. */
 export interface FoundNames {
   readonly names: readonly string[];
   readonly total: number;
@@ -43,7 +43,7 @@ export function searchNames(text: string, view: DebugView): FoundByName {
   const among = (names: Iterable<string>, texts = [wanted]): FoundNames => {
     const holds = (name: string) => texts.some((one) => name.includes(one));
     const found = wanted === "" ? [] : [...names].filter((name) => holds(name.toLowerCase()));
-    // A name that itself begins with the text comes first.
+    // Names that begin with the text come first.
     const rank = (name: string) => name.slice(name.lastIndexOf("/") + 1).toLowerCase().startsWith(wanted) ? 0 : 1;
     found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
     return { names: found.slice(0, MAX_FOUND), total: found.length };

@@ -1,5 +1,5 @@
 /**
- * Finding the proxy that a page is about.
+ * Finds the proxy of a page about one proxy.
  *
  * @module
  */
@@ -18,10 +18,10 @@ export function shownStreams({ xds, isShown }: DebugView): Iterable<XdsConnectio
   return isShown === undefined ? streams : streams.filter(isShown);
 }
 
-/** The words by which tools made for Istio know that they have to ask the next server. */
+/** The words that tell tools for Istio to ask the next server. */
 const ASK_ANOTHER = "Proxy not connected to this Pilot instance. It may be connected to another instance.";
 
-/** The connection whose id has this part, or the answer that says why there is none. */
+/** The connection with this part in its id, or the answer that says why there is none. */
 export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | HttpResponse {
   for (const connection of shownStreams(view)) if (connection.id.includes(proxyID)) return connection;
   const text = JSON.stringify(proxyID);
@@ -31,12 +31,14 @@ export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | H
   );
 }
 
-/** The state of a connected proxy; undefined: it has none, as a control plane that asks for configuration. */
+/**
+ * The state of a connected proxy; undefined: the client has none, such as a control plane that asks for configuration.
+ */
 export function proxyStateOf({ node }: XdsConnection, { translator }: DebugView): ProxyState | undefined {
   return Iterator.from(translator.proxies()).find(({ proxy }) => proxy.nodeId === node?.id);
 }
 
-/** Whether it is the answer instead of a connection. */
+/** Whether the result is an answer in place of a connection. */
 export function isAnswer(found: XdsConnection | HttpResponse): found is HttpResponse {
   return "status" in found;
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a connected proxy is sent the secrets that its TLS asks for.
+ * Whether a connected proxy gets the secrets that its TLS needs.
  *
  * @module
  */

@@ -13,7 +13,7 @@ import type { Cell, DescribedList, ListTable, StateWord } from "./list_page.ts";
 
 const TONES: Readonly<Record<Health, StateWord["tone"]>> = { healthy: "good", draining: "warn", unhealthy: "bad" };
 
-/** `/debug/registryz`: all services, with the date (ms since the epoch) of services that have a date. */
+/** `/debug/registryz`: all services. A dated service has its date in ms since the epoch. */
 export const SERVICES: DescribedList<Service, DebugView> = {
   title: "Services",
   noun: "service",

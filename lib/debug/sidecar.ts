@@ -1,5 +1,5 @@
 /**
- * `/debug/sidecarz`: the part of the mesh that one proxy sees: the services and rules of its namespace or its Sidecar.
+ * `/debug/sidecarz`: the part of the mesh that one proxy sees, by its namespace or its Sidecar: services and rules.
  *
  * @module
  */
@@ -24,8 +24,9 @@ interface SeenByScope {
 }
 
 /**
- * The page, with the fields of Istio's. A service stands in full under `services`; elsewhere its host stands for it:
- * `servicesByHostname` has its namespace, `egressListenerServices` a list of hosts for each egress listener.
+ * The page, with the fields of Istio's page. `services` has each service in full, and the other fields have only its
+ * host: `servicesByHostname` maps it to the namespace, `egressListenerServices` lists the hosts of each egress
+ * listener.
  */
 export const sidecarz = queried(
   z.object({ proxyID: PROXY_ID }),
@@ -55,7 +56,7 @@ export const sidecarz = queried(
 /** The name that Istio's page gives to a scope without a Sidecar. */
 const NO_SIDECAR = "default-sidecar";
 
-/** The steps that ask a scope for all that it shows. */
+/** The steps that read everything that a scope shows. */
 function* seenBy(scope: Scope): Generator<void, SeenByScope> {
   const seen: SeenByScope = { services: [], byListener: scope.egress.map(() => []), rules: [] };
   for (const host of scope.hosts()) {

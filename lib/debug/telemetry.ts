@@ -11,9 +11,11 @@ import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 
 /**
- * The page. With `proxyID`: for each side (client: requests that it sends, server: requests that it gets) the access
- * logs, the metrics and the tracing that are merged for the proxy, and the objects that they come from; a part that is
- * absent is left to the mesh's own fields. Without: all objects, in the form of Istio's page.
+ * The page.
+ *
+ * With `proxyID`: the merged access logs, metrics and tracing of the proxy for each side, and the objects behind them.
+ * The sides are client (requests that the proxy sends) and server (requests that it gets). An absent part follows the
+ * fields of the mesh configuration. Without `proxyID`: all objects, in the form of Istio's page.
  */
 export const telemetryz = queried(
   z.object({ proxyID: PROXY_ID.optional() }),

@@ -1,5 +1,6 @@
 /**
- * Credentials that an object names and that proxies are not sent: what the object asks for takes no connections there.
+ * Credentials that an object names and that proxies do not get. The part of the object with the credential takes no
+ * connections.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import type { DebugView } from "./view.ts";
 /**
  * One sentence for each credential and reason, with the number of proxies.
  *
- * @param concerned The proxies that the object concerns; undefined: that is not known.
+ * @param concerned The proxies that the object concerns; undefined: not known.
  */
 export function unsentCredentials(
   object: ConfigObject | undefined,

@@ -22,11 +22,11 @@ import type { Explainer, PreviewRunner } from "./runners.ts";
 /** Findings of the analysis. */
 export interface AnalysisView {
   findings(): Iterable<Finding>;
-  /** Those of one object, by its key. */
+  /** The findings of one object, by its key. */
   findingsOf(key: string): readonly Finding[];
-  /** Whether they are not those of the last push yet. */
+  /** Whether the findings are older than the last push. */
   readonly isBehind: boolean;
-  /** Resolves when the findings are those of the last push, and the lines of their fields are known. */
+  /** Resolves when the findings belong to the last push and the lines of their fields are known. */
   settled(): Promise<void>;
 }
 
@@ -36,22 +36,22 @@ export interface FolderCounts {
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly files: readonly string[] }>;
 }
 
-/** A lock under which one of several servers does something for all. */
+/** A lock for a duty that one of several servers does for all. */
 export interface LeaderView {
   readonly lock: string;
   readonly duties: readonly string[];
   /** Whether this server leads. */
   readonly leads: boolean;
-  /** Identity of the leader; empty: none that is known. */
+  /** Identity of the leader; empty: no leader is known. */
   readonly leader: string;
-  /** The remote cluster that has the lock; absent: the server's own. */
+  /** The remote cluster with the lock; absent: the server's own cluster. */
   readonly cluster?: string;
 }
 
 /** A cluster whose services are part of the mesh. */
 export interface ClusterView {
   readonly id: string;
-  /** `namespace/name` of the secret that describes it; absent: it is the server's own. */
+  /** `namespace/name` of the secret that describes the cluster; absent: the server's own cluster. */
   readonly secretName?: string;
   /** `syncing`, `synced`, `timeout` or `closed`. */
   readonly syncStatus: string;
@@ -61,14 +61,16 @@ export interface ClusterView {
 
 /** The injection of a server. */
 export interface InjectionView {
-  /** The configuration in force and its place; absent: there is none yet. Problems are those of the present texts. */
+  /**
+   * The configuration in force and its place; absent: no configuration yet. The problems are about the present texts.
+   */
   readonly configuration: {
     readonly place?: string;
     readonly config?: object;
     readonly values?: object;
     readonly problems: readonly string[];
   };
-  /** Pods that should have a proxy and have none. */
+  /** Pods without the proxy that they should have. */
   missed(): Iterable<{ readonly namespace: string; readonly pod: string; readonly owner: string }>;
 }
 
@@ -83,7 +85,7 @@ export interface DebugView {
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
-  /** Whether the client may see a proxy, on pages about one proxy. Absent: it may see all. */
+  /** Whether the client may see a proxy on pages about one proxy. Absent: the client may see all proxies. */
   readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
@@ -101,31 +103,34 @@ export interface DebugView {
   findings(): Iterable<Finding>;
   /** Findings of the analysis of the whole mesh. */
   readonly analysis: AnalysisView;
-  /** Whether an object is in force in its last good version only, because the present text is refused. */
+  /** Whether only the last good version of an object is in force, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
-  /** Why an object that is written does not count in this server, by its key; undefined: it does, or is not written. */
+  /**
+   * Why a written object does not count in this server, by the object's key; undefined: the object counts, or is not
+   * written.
+   */
   leftOut(key: string): string | undefined;
   /** Counts of the documents of each folder that are neither configuration nor facts, by kind. */
   passedOver(): Iterable<FolderCounts>;
-  /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */
+  /** Resolves when the server has read all present configuration, and its push is done or waiting. */
   settled(): Promise<void>;
   /** The push in which an object last changed; undefined: no such object. */
   changedIn(objectKey: string): number | undefined;
-  /** Whether an object has changed since that push. */
+  /** Whether an object has changed since its last push. */
   isWaiting(objectKey: string): boolean;
   /** The locks of this server's duties. */
   leaders(): readonly LeaderView[];
   /** The clusters whose services are part of the mesh. */
   clusters(): readonly ClusterView[];
-  /** Undefined: it injects nothing. */
+  /** Undefined: the server injects nothing. */
   readonly injection: InjectionView | undefined;
   /** Services that clusters share with each other. */
   shared(): readonly SharedService[];
-  /** Explains requests; undefined: this server does not. */
+  /** Explains requests; undefined: this server does not explain requests. */
   readonly explainer: Explainer | undefined;
-  /** Answers previews; undefined: this server has none. */
+  /** Answers previews; undefined: this server has no previews. */
   readonly preview: PreviewRunner | undefined;
-  /** Has a listener called after every push; returns the way to stop that. */
+  /** Calls a listener after every push. Returns a function that removes the listener. */
   onPush(listener: (push: PushEvent) => void): () => void;
   /** Pushes everything again to all; returns the number of proxies. */
   pushAll(): number;

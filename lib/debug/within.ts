@@ -1,5 +1,5 @@
 /**
- * Pages that wait, and not for ever.
+ * Pages that wait for a bounded time.
  *
  * @module
  */
@@ -8,13 +8,16 @@ import type { DebugView } from "./view.ts";
 /** How long a page waits for findings, ms: the analysis follows a push within a moment. */
 const FINDINGS_PATIENCE = 1000;
 
-/** Waits until the findings are those of the last push, with their lines; where that takes long the page has older ones. */
+/**
+ * Waits until the findings and their lines belong to the last push. If the wait is too long, the page has older
+ * findings.
+ */
 export function settledFindings({ analysis }: DebugView, signal: AbortSignal): Promise<boolean> {
   return within(analysis.settled(), FINDINGS_PATIENCE, signal);
 }
 
 /**
- * Waits for some work, at most for a time, and no longer than its client.
+ * Waits for some work: at most for a time, and at most until the client goes away.
  *
  * @param timeout Milliseconds.
  * @returns whether the work is done

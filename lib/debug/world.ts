@@ -11,7 +11,7 @@ import { LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** An object in the form that users write, with where it was written. */
+/** An object in the form that users write, with its origin. */
 export function writtenObject(object: ConfigObject) {
   const { kind, meta, spec, origin } = object;
   const { creationTimestamp, ...metadata } = meta;
@@ -27,7 +27,7 @@ export function writtenObject(object: ConfigObject) {
   };
 }
 
-/** A service as it is kept, without the date of one that has none. */
+/** A service as it is stored. An undated service has no date field. */
 export function datedService({ creationTimestamp, ...service }: Service) {
   return creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
 }
@@ -61,12 +61,12 @@ export function instancesz(request: HttpRequest, view: DebugView): HttpResponse 
   return jsonResponse(instances, request);
 }
 
-/** `/debug/mesh`: the mesh configuration in force, as a mesh file would say it. */
+/** `/debug/mesh`: the mesh configuration in force, in the form of a mesh file. */
 export function mesh(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(writtenMeshConfig(view.mesh), request);
 }
 
-/** `/debug/networkz`: networks as they are written, and the addresses by which each is entered. */
+/** `/debug/networkz`: the networks as they are written, and the addresses of each network's gateways. */
 export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   const { networks: { networks: written }, entrances } = view;
   const names = [...new Set([...Object.keys(written), ...entrances.keys()])];
@@ -79,7 +79,7 @@ export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(Object.fromEntries(shown), request);
 }
 
-/** `/debug/clusterz`: the clusters whose services are part of the mesh, with how far each has been read. */
+/** `/debug/clusterz`: the clusters whose services are part of the mesh, and how far each cluster has been read. */
 export function clusterz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(view.clusters(), request);
 }
@@ -93,7 +93,7 @@ export function mcsz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(shown, request);
 }
 
-/** `/debug/leaderz`: the locks of the server's duties, with their leaders as they were read last. */
+/** `/debug/leaderz`: the locks of the server's duties, with the last known leaders. */
 export function leaderz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(view.leaders(), request);
 }

@@ -12,15 +12,13 @@ export interface ObjectArrow {
   readonly from: string;
   /** Key of an object, a host, or the name of a proxy. */
   readonly to: string;
-  /** Its page; absent: it has none. */
+  /** The page of the target; absent: it has none. */
   readonly href?: string;
-  /** Nothing of that name is there. */
+  /** The target does not exist. */
   readonly missing: boolean;
 }
 
-/**
- * An arrow to an object or a host. A host that nothing defines has no page, and an object of an unknown kind neither.
- */
+/** An arrow to an object or a host. An undefined host and an object of an unknown kind have no page. */
 export function objectArrow(from: string, to: string, missing = false): ObjectArrow {
   const [kind = "", ...rest] = to.split("/");
   const hasPage = rest.length === 2 && KINDS.some((one) => one === kind);

@@ -14,7 +14,7 @@ const FILES = [
   { name: "icon.svg", type: "image/svg+xml", body: ICON },
 ] as const;
 
-/** Their routes. */
+/** The routes of the three files. */
 export const ASSET_ROUTES: readonly Route[] = FILES.map(({ name, type, body }) => ({
   methods: ["GET"],
   path: `/debug/assets/${name}`,

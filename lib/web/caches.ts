@@ -1,5 +1,5 @@
 /**
- * The caches of translation for people: how many resources of each type are kept, and how large they are.
+ * The caches of translation for people: the number and the size of the cached resources of each type.
  *
  * @module
  */

@@ -10,27 +10,30 @@
  */
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 
-/** A part: the event's name, and its present text. */
+/** A part of a page: the event's name, and the present text. */
 export interface LivePart {
   readonly event: string;
-  /** Changes when the text may have. Cheap: it is asked for twice a second. */
+  /** Changes when the text may have changed. It is called twice a second, so it must be cheap. */
   revision(): string;
   text(): string;
 }
 
-/** Time between looks, ms: people take it for at once. */
+/** Time between looks, ms. People perceive it as immediate. */
 const LOOK_TIME = 500;
 
-/** Part of the server's time that looks may take, while they are dear: one in so many. */
+/**
+ * The share of the server's time that expensive looks may take: the time between looks is at least this many times the
+ * last look.
+ */
 const LOOK_SHARE = 20;
 
-/** Time without events after which a comment is sent, ms, so that viewers that are gone are found. */
+/** Time without events after which a comment is sent, ms. The comment finds viewers that are gone. */
 const STILL_THERE_TIME = 15_000;
 
-/** Viewers at a time; each costs one connection, of which the server has a thousand. */
+/** Viewers at a time. Each viewer costs one of the server's thousand connections. */
 export const MAX_VIEWERS = 100;
 
-/** Events that one viewer has not taken yet: of each the latest. */
+/** Events that one viewer has not taken yet: the latest of each name. */
 class Viewer {
   readonly waiting = new Map<string, string>();
   wake = Promise.withResolvers<void>();
@@ -56,15 +59,15 @@ export class LiveEvents {
     this.#clock = clock;
   }
 
-  /** Viewers that listen. */
+  /** Number of present viewers. */
   get size(): number {
     return this.#viewers.size;
   }
 
   /**
-   * Events for one viewer, the present ones first, until the signal aborts.
+   * Events for one viewer until the signal aborts. The present events come first.
    *
-   * @returns undefined: there are as many viewers as may be
+   * @returns undefined: the number of viewers is at its limit
    */
   view(signal: AbortSignal): AsyncIterable<string> | undefined {
     if (this.#viewers.size >= MAX_VIEWERS) return undefined;
@@ -80,7 +83,7 @@ export class LiveEvents {
     const stop = () => viewer.wake.resolve();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      // A viewer that has lost the connection comes again after three seconds.
+      // A viewer that loses the connection connects again after three seconds.
       yield "retry: 3000\n\n";
       while (!signal.aborted) {
         const cancel = this.#clock.after(STILL_THERE_TIME, stop);
@@ -109,7 +112,10 @@ export class LiveEvents {
     this.#look = this.#clock.after(Math.max(LOOK_TIME, took * LOOK_SHARE), () => this.#lookAgain());
   }
 
-  /** Makes the texts whose revision is another one. @returns those that differ */
+  /**
+   * Makes the texts whose revision has changed.
+   * @returns the texts that differ
+   */
   #refresh(): { readonly event: string; readonly text: string }[] {
     const changed: { event: string; text: string }[] = [];
     for (const part of this.#parts) {
@@ -125,7 +131,7 @@ export class LiveEvents {
   }
 }
 
-/** An event as it lies on the wire: a line of the text cannot end it. */
+/** An event in the wire format. A line of the text cannot end the event. */
 function eventText(event: string, text: string): string {
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `event: ${event}\n${lines.join("")}\n`;

@@ -12,7 +12,7 @@ import { escapeHtml } from "../debug/html.ts";
 /** HTML that was made by {@linkcode markup}. */
 export class Html {
   constructor(
-    /** The text; the code that makes one answers for its escaping. */
+    /** The text. The code that creates the object is responsible for escaping. */
     readonly text: string,
   ) {}
 }

@@ -1,5 +1,5 @@
 /**
- * Injection for people: the place of its configuration, its problems, and the pods that have no proxy.
+ * Injection for people: the place of its configuration, its problems, and the pods without a proxy.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The frame of all pages: navigation, the search box, and the command that asks for the same as JSON.
+ * The frame of all pages: navigation, search box, and a command for the same content as JSON.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const NAVIGATION: readonly { readonly path: string; readonly title: string }[] =
   { path: "/debug/list", title: "All pages" },
 ];
 
-/** Pages that belong to one of the navigation. */
+/** Pages shown under an entry of the navigation. */
 const PARENTS: Readonly<Record<string, string>> = {
   "/debug/live": "/debug/configz",
   "/debug/config_dump": "/debug/syncz",
@@ -29,7 +29,7 @@ const PARENTS: Readonly<Record<string, string>> = {
   "/debug/warningz": "/debug/problemz",
 };
 
-/** Headers of everything that pages for people are made of: a browser runs and loads their three files alone. */
+/** Headers of the pages and of their files. A browser runs and loads only the three files of the pages. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = pageHeaders({
   "script-src": "'self'",
   "style-src": "'self'",
@@ -39,7 +39,7 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = pageHeaders({
 });
 
 /**
- * A page as it is sent.
+ * The response with a page.
  *
  * @param shared queries that the page for programs takes, too
  */

@@ -1,5 +1,5 @@
 /**
- * Lists: a part at a time, with links to the others, and filters as a form whose address is stable.
+ * Lists: one part at a time with links to the other parts, and filters as a form with a stable address.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface ListPart<T> {
   readonly total: number;
 }
 
-/** The part of a list that the query `page` names; one that is out of range is the last. */
+/** The part of a list that the query `page` names. A number out of range means the last part. */
 export function listPart<T>(all: readonly T[], { query }: HttpRequest, name = "page"): ListPart<T> {
   const pages = Math.max(1, Math.ceil(all.length / PAGE_LENGTH));
   const asked = Math.floor(Number(query.get(name) ?? 1));
@@ -46,7 +46,7 @@ export function pageLinks<T>({ page, pages, total }: ListPart<T>, request: HttpR
   `;
 }
 
-/** A table; rows that are given as HTML stand as they are. */
+/** A table. Rows given as HTML stay as they are. */
 export function table(columns: readonly string[], rows: readonly (Html | readonly HtmlValue[])[], empty: string): Html {
   if (rows.length === 0) {
     return markup`
@@ -91,7 +91,7 @@ export interface FilterChoice {
   readonly options: readonly string[];
 }
 
-/** The form of a list: a text to look for, and choices. Fields that `keep` names stay as they are. */
+/** The form of a list: a text to search for, and choices. Fields named in `keep` keep their values. */
 export function filterForm(
   { path, query }: HttpRequest,
   choices: readonly FilterChoice[],

@@ -1,5 +1,5 @@
 /**
- * The HTML of tables and list pages that {@linkcode ListTable} describes.
+ * The HTML of the tables and list pages described by {@linkcode ListTable}.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { type FilterChoice, filterForm, listPart, pageLinks, searched, table } f
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { stateHtml, timeHtml } from "./words.ts";
 
-/** Values that the form of a filter offers; any other value can be given in the address. */
+/** Values that the form of a filter offers. Any other value can be given in the address. */
 const MAX_OPTIONS = 500;
 
 /** Makes the page of a list. */
@@ -35,7 +35,7 @@ export function listPage<Row, Look>(page: DescribedList<Row, Look>): WebPageMake
   };
 }
 
-/** A part of a table's rows: the form of its filters, the rows that match, links to the other parts. */
+/** A part of a table's rows: the form of its filters, the matching rows, and links to the other parts. */
 export function filteredTable<Row, Look>(
   described: ListTable<Row, Look>,
   rows: readonly Row[],

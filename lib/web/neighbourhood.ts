@@ -1,6 +1,6 @@
 /**
- * An object and its neighbours, as a picture: objects that refer to it on the left, those that it refers to on the
- * right.
+ * A picture of an object and its neighbours. The objects that refer to the object stand on the left, the objects that
+ * it refers to on the right.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { type Html, markup } from "./html.ts";
 import { objectUrl } from "../debug/links.ts";
 import type { ObjectArrow } from "./arrow.ts";
 
-/** Nodes of a picture, the object itself and the two that stand for the rest included. */
+/** Nodes of a picture, including the object itself and the two nodes for the rest. */
 const MAX_NODES = 50;
 
 const NODE_WIDTH = 290;
@@ -22,7 +22,10 @@ interface PictureNode {
   readonly missing?: boolean;
 }
 
-/** The picture; undefined: it is tied to nothing. @param nameOf The key of an object as its author spells it. */
+/**
+ * The picture; undefined: the object has no neighbours.
+ * @param nameOf The key of an object as its author spells it.
+ */
 export function neighbourhood(
   key: string,
   arrows: readonly ObjectArrow[],
@@ -50,7 +53,7 @@ function targetNode({ to, href, missing }: ObjectArrow, nameOf: (key: string) =>
   return { text: nameOf(to), missing, ...(href === undefined ? {} : { href }) };
 }
 
-/** The nodes of one side; of too many the last one says how many are left out. */
+/** The nodes of one side. If there are too many, the last node says how many are left out. */
 function column(nodes: readonly PictureNode[]): readonly PictureNode[] {
   const room = (MAX_NODES - 1) >> 1;
   if (nodes.length <= room) return nodes;

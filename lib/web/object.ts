@@ -1,5 +1,5 @@
 /**
- * One object for people: is it in force, where, why not; its text, its neighbours, its pushes.
+ * One object for people: whether and where it is in force, why not, its text, its neighbours and its pushes.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import type { WebPage, WebPageMaker } from "./view.ts";
 import type { StateWord } from "../debug/list_page.ts";
 import { stateHtml } from "./words.ts";
 
-/** The fields of the answer of `/debug/live` that the page shows. */
+/** The shown fields of the answer of `/debug/live`. */
 const LIVE_ANSWER = z.object({
   object: z.string(),
   everywhere: z.boolean(),
@@ -42,7 +42,7 @@ type LiveAnswer = z.infer<typeof LIVE_ANSWER>;
 
 const objectsPage = listPage(OBJECTS);
 
-/** The page; query `object` (`kind/namespace/name`). Without it: the list. */
+/** The page; query `object` (`kind/namespace/name`). Without the query: the list. */
 export const objectPage: WebPageMaker = async (request, view) => {
   if (!request.query.get("object")) return await objectsPage(request, view);
   const answer = await live(withoutWait(request), view);
@@ -54,7 +54,7 @@ export const objectPage: WebPageMaker = async (request, view) => {
   return await pageOf(state, view);
 };
 
-/** A page is shown at once; a client that waits asks for JSON. */
+/** A page is shown at once. A client that wants to wait asks for JSON. */
 function withoutWait(request: HttpRequest): HttpRequest {
   return { ...request, query: new URLSearchParams({ object: request.query.get("object") ?? "" }) };
 }
@@ -70,7 +70,7 @@ async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
   };
   const pushes = view.xds.ledger.pushes().filter(({ objects }) => objects.some((one) => one.key === key));
   return {
-    // An object that is refused is there to look at.
+    // A refused object has a page, too.
     status: object === undefined && findings.length === 0 ? 404 : 200,
     title: object === undefined ? key : writtenKey(object),
     live: "push",
@@ -114,14 +114,14 @@ function verdict(
 ${why.length > 0 && markup`<ul>${why.map((reason) => markup`<li>${reason}</li>`)}</ul>`}</div>`;
 }
 
-/** A mark that something is wrong stands beside words that say what. */
+/** Words beside the mark, so that the mark is explained. */
 function verdictWord({ live, total }: LiveAnswer, how: "stale" | "partly" | "whole"): string {
   const proxies = `${live} of ${total} proxies`;
   if (how === "stale") return `Not in force: ${proxies} have the last good version`;
   return how === "partly" ? `Not all of it is in force; ${proxies} have what is` : `In force on ${proxies}`;
 }
 
-/** The text as it lies in the file; beside it the last good version where that is another one. */
+/** The present text in the file, beside the last good version if the two differ. */
 async function texts(
   key: string,
   object: ConfigObject | undefined,
@@ -134,7 +134,7 @@ async function texts(
   const origin: Origin | undefined = stale || object === undefined
     ? errors[0]?.place.origin ?? object?.origin
     : object.origin;
-  // Of a finding about several objects the field is that of the first.
+  // For a finding about several objects, the field belongs to the first object.
   const own = findings.filter((one) => findingKeys(one)[0] === key);
   const present = origin === undefined ? "The text of the object is not known." : await sourceText(origin);
   const shown = typeof present === "string" ? markup`<p class="dim">${present}</p>` : sourceHtml(present, own);

@@ -1,5 +1,5 @@
 /**
- * Pages about one proxy that have no form of their own: without `proxyID` a list of proxies to choose from.
+ * Pages about one proxy without a form of their own. Without `proxyID` they are a list of proxies to choose from.
  *
  * @module
  */

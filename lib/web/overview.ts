@@ -1,5 +1,5 @@
 /**
- * The first page: readiness, counts, problems, proxies that are up to date, and the outcome of the last pushes.
+ * The first page: readiness, counts, problems, the number of synced proxies, and the last pushes.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export const overviewPage: WebPageMaker = (_request, view): WebPage => ({
 /** The live part of the page, and of other pages the number of the last push. */
 export function overviewParts(view: DebugView): LivePart[] {
   const pushed = () => String(view.xds.ledger.latest);
-  // Warnings of translation change with a push alone, or with a proxy that comes or goes.
+  // Warnings of translation change only with a push, or when a proxy comes or goes.
   const revision = () => `${view.xds.ledger.revision} ${view.store.size} ${wrong(view)} ${view.ready()}`;
   return [
     { event: "overview", revision, text: () => overview(view).text },

@@ -17,7 +17,7 @@ const ALL_PAGES: ListTable<Page, void> = {
   ],
 };
 
-/** The pages that GET has. */
+/** The pages with the method GET. */
 export const pagesPage: WebPageMaker = (): WebPage => {
   const read = PAGES.filter(({ methods = ["GET"] }) => methods.includes("GET"));
   const sorted = read.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -1,5 +1,5 @@
 /**
- * Pages without a form of their own: their JSON, indented.
+ * Pages without a form of their own: the indented JSON.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export function plainPage(route: Route): WebPageMaker {
   };
 }
 
-/** The text of a response; of a long one more than is shown, and not all. */
+/** The text of a response. Of a long text a bit more than the shown part is read. */
 async function beginningOf({ body, parts }: HttpResponse): Promise<string> {
   const text = (part: string | Uint8Array) => typeof part === "string" ? part : new TextDecoder().decode(part);
   let found = text(body);

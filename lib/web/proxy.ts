@@ -1,5 +1,5 @@
 /**
- * One connected proxy for people, in parts: how far it is, its resources, a tree of them, its policies, a request.
+ * One connected proxy for people, in parts: its state, its resources, a tree of them, its policies, and a request.
  *
  * @module
  */

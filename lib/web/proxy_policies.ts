@@ -1,5 +1,5 @@
 /**
- * Policies for one workload: which objects choose it, and from which of them each field comes.
+ * Policies for one workload: the objects that choose the workload, and the object behind each field.
  *
  * @module
  */
@@ -18,10 +18,10 @@ import { table } from "./list.ts";
 /**
  * How several objects of a kind become one.
  *
- * - `fields`: of each level the oldest object; a field of a nearer level has precedence.
+ * - `fields`: the oldest object of each level; a field of a nearer level has precedence.
  * - `layers`: the same, but all objects that choose the workload itself, the youngest last.
  * - `nearest`: one object, of the nearest level.
- * - `all`: each of them for itself.
+ * - `all`: each object for itself.
  */
 type LevelMerging = "fields" | "layers" | "nearest" | "all";
 
@@ -83,7 +83,7 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
   return markup`<h2>${kind}</h2>${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
 }
 
-/** Whether of one level the oldest object alone counts. */
+/** Whether only the oldest object of a level counts. */
 function isHidden(how: LevelMerging, level: string): boolean {
   return how !== "all" && !(how === "layers" && level === "workload");
 }
@@ -105,10 +105,10 @@ function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[])
   }`;
 }
 
-/** Fields that choose the workload, and say nothing to it. */
+/** Fields that choose workloads and are not settings. */
 const SELECTORS: ReadonlySet<string> = new Set(["selector", "workloadSelector", "targetRef", "targetRefs"]);
 
-/** The fields of objects, a later one before an earlier one. */
+/** The fields of objects. A later object has precedence over an earlier one. */
 export function mergedFields(objects: readonly Pick<ConfigObject, "key" | "spec">[]): MergedField[] {
   const fields = new Map<string, MergedField>();
   for (const { key, spec } of objects) {
@@ -125,7 +125,7 @@ export function mergedFields(objects: readonly Pick<ConfigObject, "key" | "spec"
 /** Characters of a value. */
 const MAX_VALUE = 2000;
 
-/** The fields below a value; lists are replaced as a whole, so they are leaves. */
+/** The fields below a value. Lists are replaced as a whole, so lists are leaves. */
 function* leaves(path: string, value: unknown): Iterable<readonly [string, unknown]> {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject || Object.keys(value).length === 0) return yield [path, value];

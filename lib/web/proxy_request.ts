@@ -1,6 +1,6 @@
 /**
- * "Send a request": where one of this proxy's clients goes, over both proxies on its way. A request that arrives at the
- * proxy, or goes to an address that somebody names, is followed through this proxy alone. Nothing is sent.
+ * "Send a request": the way of a request from one of this proxy's clients, over both proxies. A request that arrives at
+ * the proxy, or goes to a given address, is followed only through this proxy. Nothing is sent.
  *
  * @module
  */
@@ -38,7 +38,7 @@ interface AskedRequest {
   readonly address: string;
 }
 
-/** Reserved for documents (RFC 5737): a host that no service has needs some address. */
+/** Reserved for documents (RFC 5737). A host without a service needs some address. */
 const UNKNOWN_ADDRESS = "192.0.2.1";
 
 /** The part; queries `url`, `method`, `headers`, `direction`, `address`. */
@@ -65,7 +65,7 @@ export async function requestPart(
   return markup`${form(asked, query.get("proxyID") ?? "")}${shown}`;
 }
 
-/** Over both proxies; undefined: this server explains nothing. */
+/** The way over both proxies; undefined: this server does not explain requests. */
 async function way(
   { url, method, headers }: AskedRequest,
   { node }: XdsConnection,
@@ -117,14 +117,14 @@ function causes(step: SimulationStep): Html | false {
   return links.length > 0 && markup` ← ${links}`;
 }
 
-/** The key in the path by which metadata of a resource names an object: `.../namespaces/NS/virtual-service/NAME`. */
+/** The key in the path by which a resource's metadata names an object: `.../namespaces/NS/virtual-service/NAME`. */
 function objectOf(path: string): string {
   const [, namespace = "", word = "", name = ""] = /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const kind = KINDS.find((one) => one.toLowerCase() === word.replaceAll("-", ""));
   return kind === undefined ? path : objectKey(kind, namespace, name);
 }
 
-/** The request, and how its address was found; a sentence where it makes none. */
+/** The request, and how its address was found; or a sentence that says why there is no request. */
 function simulatedRequest(asked: AskedRequest, connection: XdsConnection, view: DebugView) {
   const url = URL.canParse(asked.url) ? new URL(asked.url) : undefined;
   if (url === undefined || !/^(?:https?|tcp|tls):$/.test(url.protocol)) {

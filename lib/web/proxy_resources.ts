@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ecds: EXTENSION_CONFIG,
 };
 
-/** Characters of one decoded resource that a page shows. */
+/** Shown characters of one decoded resource. */
 const MAX_SHOWN = 200_000;
 
 /** The part; queries `type`, `q`, `name`. */
@@ -59,7 +59,7 @@ function ofType(connection: XdsConnection, typeUrl: string): EncodedResource[] {
   return resourcesOf(connection, ROUTE).flatMap(({ name }) => virtualHostsOf(connection, name));
 }
 
-/** Whether a resource holds a text. Texts lie in messages as they are, so that nothing has to be decoded. */
+/** Whether a resource holds a text. Encoded messages contain texts unchanged, so nothing must be decoded. */
 function holding(text: string): (resource: EncodedResource) => boolean {
   const wanted = text.trim();
   const lower = wanted.toLowerCase();

@@ -1,6 +1,5 @@
 /**
- * The state of a proxy: its identity, and for each type the resources that it should have, was sent and has
- * acknowledged.
+ * The state of a proxy: its identity, and for each type the wanted, sent and acknowledged resources.
  *
  * @module
  */
@@ -51,7 +50,7 @@ function stack(one: Watch["resources"]["want"]): Html {
   return markup`${stackSize(one)} <code class="dim">${stackDigest(one)}</code>`;
 }
 
-/** How far one type is. */
+/** The state of one type. */
 function watchState({ clean, resources: { lastError, inFlight, nonceSent } }: Watch): StateWord {
   if (lastError !== "") return { tone: "bad", word: "rejects" };
   if (inFlight !== undefined) return { tone: "warn", word: "has not answered yet" };
@@ -59,7 +58,7 @@ function watchState({ clean, resources: { lastError, inFlight, nonceSent } }: Wa
   return clean ? { tone: "good", word: "in sync" } : { tone: "warn", word: "something waits to be sent" };
 }
 
-/** Its present rejections, in its words. */
+/** The present rejections of a proxy, in Envoy's words. */
 function blamed({ stream }: XdsConnection): Html[] {
   return [...stream?.watches.values() ?? []].filter(({ resources }) => resources.lastError !== "").map(
     ({ typeUrl, resources }) => {

@@ -30,7 +30,7 @@ const NETWORK = "envoy.extensions.filters.network";
 const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
 const TCP_PROXY = `${NETWORK}.tcp_proxy.v3.TcpProxy`;
 
-/** The most entries that one page shows: a proxy may have thousands of each. */
+/** The most entries on one page. A proxy may have thousands of each sort. */
 const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
 
 /** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */
@@ -38,7 +38,7 @@ export function treePart(request: HttpRequest, connection: XdsConnection, _view:
   const decoded = decodedProxy(connection);
   const { resources } = decoded;
   const wanted = (request.query.get("q") ?? "").trim().toLowerCase();
-  // Those that hold the text in their name come first.
+  // Entries with the text in their name come first.
   const rank = (name: string) => wanted !== "" && name.toLowerCase().includes(wanted) ? 0 : 1;
   const names = [...resources.listeners.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const tree = new TreeOfProxy(decoded, wanted);
@@ -51,12 +51,12 @@ export function treePart(request: HttpRequest, connection: XdsConnection, _view:
   }${pageLinks(part, request)}`;
 }
 
-/** Makes the parts of a tree; branches that hold the text are open. */
+/** Makes the parts of a tree. Branches with the text are open. */
 class TreeOfProxy {
   readonly #resources: ProxyResources;
   readonly #decoded: DecodedProxy;
   readonly #wanted: string;
-  /** Names of the virtual hosts that come one by one, in order. */
+  /** Names of the virtual hosts that are resources of their own, sorted. */
   #apart: readonly string[] | undefined;
 
   constructor(decoded: DecodedProxy, wanted: string) {
@@ -115,7 +115,7 @@ class TreeOfProxy {
     const apart = found.head.vhds === undefined
       ? []
       : this.#hostsApart().filter((key) => key.startsWith(prefix) && this.#isWanted(key));
-    // Decoded are those alone that are shown.
+    // Only the shown virtual hosts are decoded.
     const hosts = [
       ...own.slice(0, MAX.hosts).map((host) => host.message()),
       ...apart.slice(0, MAX.hosts).map((key) => this.#resources.virtualHosts.get(key)!),
@@ -183,7 +183,7 @@ class TreeOfProxy {
   }
 }
 
-/** A route configuration that stands in its listener, as the others: it is decoded with it. */
+/** A route configuration inside a listener, in the same form as the others. It is decoded with the listener. */
 function inlineParts(head: envoy.config.route.v3.RouteConfiguration) {
   const hosts = (head.virtual_hosts ?? []).map((host): HostPart => ({
     name: host.name ?? "",
@@ -217,7 +217,7 @@ function links(causes: readonly string[]): Html | false {
     }${more.length > 0 && ` and ${more.length} more`}`;
 }
 
-// The resources of a connected proxy as the pages take them: decoded when they are asked for.
+// The resources of a connected proxy for the pages. Each resource is decoded when a page asks for it.
 
 /** The resources of a proxy, and its route configurations in parts. */
 interface DecodedProxy {
@@ -226,7 +226,7 @@ interface DecodedProxy {
   routes(name: string): RouteParts | undefined;
 }
 
-/** All that it should have. */
+/** All resources that the proxy should have. */
 function decodedProxy(connection: XdsConnection): DecodedProxy {
   const tables = tablesOf(connection);
   const routes = tables(ROUTE);

@@ -1,6 +1,6 @@
 /**
- * The references of objects: gateways, hosts with the services and rules behind them, delegates, and the choices of
- * their selectors: workloads and connected proxies.
+ * The references of objects: gateways, hosts with their services and rules, delegates, and the workloads and connected
+ * proxies that selectors choose.
  *
  * @module
  */
@@ -23,7 +23,10 @@ interface NamedReference {
 /** The names in an object; the same list while the object is the same. */
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
 
-/** All arrows that begin or end at an object. Costs a look at every object, and for one that selects at every proxy. */
+/**
+ * All arrows that begin or end at an object. The search reads every object, and for an object with a selector every
+ * proxy.
+ */
 export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {
   const hosts = definedHosts(view);
   const workload = view.store.list("WorkloadEntry").find((entry) => entry.key === key);
@@ -62,7 +65,7 @@ function exists(key: string, { store }: DebugView): boolean {
   return known !== undefined && store.get(known, namespace, name) !== undefined;
 }
 
-/** Objects about a host: those that define it, and its destination rules. */
+/** Objects about a host: the objects that define it, and its destination rules. */
 function definedHosts(view: DebugView): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const { hostname, cause, otherCauses = [] } of view.services.services()) {

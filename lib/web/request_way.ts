@@ -1,5 +1,5 @@
 /**
- * The way of a request over both proxies, as the command `explain` tells it.
+ * The way of a request over both proxies, in the words of the command `explain`.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { StateWord } from "../debug/list_page.ts";
 import { stateHtml } from "./words.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 
-/** The way; undefined: this server explains nothing. */
+/** The way; undefined: this server does not explain requests. */
 export async function wayHtml(asked: ExplainAsked, view: DebugView): Promise<Html | undefined> {
   if (view.explainer === undefined) return undefined;
   try {

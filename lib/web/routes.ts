@@ -32,18 +32,18 @@ import { wantsPage, type WebPageMaker } from "./view.ts";
 /** A page with a form of its own. */
 interface ShapedPage {
   readonly make: WebPageMaker;
-  /** Queries that the page for programs takes, too; others are for people alone. */
+  /** Queries that the page for programs takes, too. The other queries are only for people. */
   readonly shared: readonly string[];
 }
 
 const service: ShapedPage = { make: servicePage, shared: [] };
 
-/** The pages of one list, by the path behind `/debug/`: their description makes the HTML, too. */
+/** The pages of one list, by the path after `/debug/`. Their description also makes the HTML. */
 const LISTS = PAGES.flatMap(({ path, list }) =>
   list === undefined ? [] : [[path, { make: listPage(list), shared: Object.keys(listQuery(list).shape) }] as const]
 );
 
-/** Pages with a form of their own, by the path behind `/debug/`; the others are shown as they are. */
+/** Pages with a form of their own, by the path after `/debug/`. All other pages show their JSON. */
 const SHAPED: Readonly<Record<string, ShapedPage>> = {
   ...Object.fromEntries(LISTS),
   cachez: { make: cachesPage, shared: [] },
@@ -58,11 +58,11 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
 };
 
 /**
- * The debug routes with HTML added, and the routes that only people need: `/`, the files of the pages, events.
+ * The debug routes with HTML added, and the routes that only people need: `/`, the files of the pages, and events.
  *
  * @param routes of `debugRoutes`
  * @param names of this server beside addresses and localhost
- * @param audience that of `debugRoutes`; default: {@linkcode localAudience}
+ * @param audience the audience of `debugRoutes`; default: {@linkcode localAudience}
  */
 export function webRoutes(
   routes: readonly Route[],
@@ -72,7 +72,7 @@ export function webRoutes(
   audience: AudienceOf = localAudience,
 ): Route[] {
   const events = new LiveEvents(overviewParts(view), clock);
-  // Who may not see the list of pages may not see their files and events either.
+  // A client that may not see the list of pages may not see their files and events either.
   const guards = routes.find(({ path }) => path === "/debug/list")?.guards ?? [];
   const own: Route[] = [
     { methods: ["GET"], path: "/debug/events", handle: (request) => eventStream(request, events) },
@@ -86,8 +86,8 @@ export function webRoutes(
 }
 
 /**
- * The same route, which shows a page to browsers. Pages for people show whatever belongs together, so a client that may
- * see a part of the proxies alone is answered as programs are.
+ * The same route with a page for browsers. A page for people combines related facts of all proxies. So a client that
+ * may see only some proxies gets the answer for programs.
  */
 function withPage(route: Route, view: DebugView, names: readonly string[], audience: AudienceOf): Route {
   if (!route.methods.includes("GET") || route.methods === "any") return route;
@@ -122,7 +122,7 @@ function withoutFormat(request: HttpRequest): HttpRequest {
   return { ...request, query };
 }
 
-/** The list of pages is for everybody; the overview is for clients that may see pages, and takes its place there. */
+/** Everybody may see the list of pages. Clients that may see pages get the overview in its place. */
 function indexRoute(route: Route, view: DebugView, names: readonly string[]): Route {
   const guards = [guardOwnNames(names)];
   return {

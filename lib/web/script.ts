@@ -8,7 +8,7 @@
  * @module
  */
 
-/** The text that is served. */
+/** The text of the script. */
 export const SCRIPT = `"use strict";
 const search = document.querySelector("header input[type=search]");
 const rows = () => [...document.querySelectorAll("main table tbody tr a:first-of-type")];

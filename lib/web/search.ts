@@ -1,5 +1,5 @@
 /**
- * The search box: objects, proxies and services whose name holds a text.
+ * The search box: objects, proxies and services with a text in their name.
  *
  * @module
  */

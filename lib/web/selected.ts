@@ -12,7 +12,7 @@ import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../me
 import { type ObjectArrow, objectArrow } from "./arrow.ts";
 import { proxyUrl } from "../debug/links.ts";
 
-/** Labels that an object selects by, and where; undefined: it selects nothing in particular. */
+/** The labels of an object's selector, and its namespace; undefined: the object has no selector. */
 function selectorOf(
   object: AnyConfigObject,
   rootNamespace: string,
@@ -42,7 +42,7 @@ export function workloadOf({ meta, spec }: ConfigObject<"WorkloadEntry">): Selec
   return { namespace: meta.namespace, labels: { ...meta.labels, ...spec.labels } };
 }
 
-/** Arrows to the workloads that an object selects. Costs a look at every WorkloadEntry and every proxy. */
+/** Arrows to the workloads that an object selects. The search reads every WorkloadEntry and every proxy. */
 export function selectedBy(object: AnyConfigObject, view: DebugView): ObjectArrow[] {
   if (selectorOf(object, view.mesh.rootNamespace) === undefined) return [];
   const from = object.key;

@@ -1,5 +1,5 @@
 /**
- * The text of an object as it lies in its file now, line by line, with its findings.
+ * The present text of an object in its file, line by line, with its findings.
  *
  * Permissions: read (the folders of configuration).
  *
@@ -14,22 +14,22 @@ import { type Html, markup } from "./html.ts";
 import { stateHtml } from "./words.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
 
-/** Longest file that is read for a page, bytes. */
+/** Longest file that a page reads, bytes. */
 const MAX_FILE = 4 * 1024 * 1024;
 
-/** Lines of one document that a page shows. */
+/** Shown lines of one document. */
 const MAX_LINES = 1500;
 
 /** A document in a file. */
 export interface SourceText {
-  /** 1-based number of its first line. */
+  /** 1-based number of the first line. */
   readonly start: number;
   readonly lines: readonly string[];
-  /** Lines that are not shown. */
+  /** Lines that are left out. */
   readonly more: number;
 }
 
-/** The document in which an object was written; a sentence where there is none to show. */
+/** The document of an object; or a sentence that says why it cannot be shown. */
 export async function sourceText(origin: Origin): Promise<SourceText | string> {
   if (origin.from === "derived") return await sourceText(origin.parent);
   if (origin.from === "api") return "It comes from an API, so there is no file.";
@@ -45,7 +45,7 @@ export async function sourceText(origin: Origin): Promise<SourceText | string> {
   }
 }
 
-/** The document of a YAML text that begins at a line, up to the next separator. */
+/** The document of a YAML text that begins at a line and ends before the next separator. */
 function documentAt(text: string, line: number): SourceText {
   const all = text.split(/\r?\n/);
   const start = Math.min(Math.max(line, 1), all.length);
@@ -70,7 +70,7 @@ export function sourceHtml({ start, lines, more }: SourceText, findings: readonl
     const notes = byLine.get(number) ?? [];
     const mark = notes.length > 0 ? "line marked" : "line";
     const places = notes.flatMap((one) => excerptOf({ ...one, place: { ...one.place, line: i + 1 } }, whole) ?? []);
-    // Whitespace counts here: one element directly behind the other.
+    // Whitespace is significant here, so elements follow each other directly.
     const line = markup`<span class="${mark}" id="L${number}"><span class="nr">${number}</span>${
       markedText(text, places)
     }</span>`;
@@ -81,7 +81,7 @@ export function sourceHtml({ start, lines, more }: SourceText, findings: readonl
   }`;
 }
 
-/** A line with the values that its findings are about; of those that overlap the first. */
+/** A line with its findings' values marked. Of overlapping values only the first is marked. */
 function markedText(text: string, places: readonly SourceExcerpt[]): Html {
   const characters = [...text];
   const found: Html[] = [];

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** The text that is served. */
+/** The text of the style sheet. */
 export const STYLE = `:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d5dae0;--panel:#f5f7f9;
 --link:#0a58b5;--good:#17713a;--warn:#8a5a00;--bad:#b3261e;--mark:#fff3c4;--accent:#2f6fde}
 @media(prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e4e7eb;--dim:#9aa4af;--line:#333a42;--panel:#1c2127;

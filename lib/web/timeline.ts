@@ -1,5 +1,5 @@
 /**
- * The last pushes as a picture: a bar for each, as high as it took long.
+ * The last pushes as a picture: a bar for each push, as high as its time.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Pages for people, and the requests that are answered with one.
+ * Pages for people, and which requests get a page.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface WebPage {
 /** Makes a page. */
 export type WebPageMaker = (request: HttpRequest, view: DebugView) => WebPage | Promise<WebPage>;
 
-/** Whether the client is a browser that wants to show a page. `format=json` is for a person who sits before one. */
+/** Whether the client is a browser that wants a page. With `format=json` a person asks for JSON. */
 export function wantsPage({ headers, query }: Pick<RequestHead, "headers" | "query">): boolean {
   return query.get("format") !== "json" && (headers["accept"] ?? "").split(",").some(isHtml);
 }

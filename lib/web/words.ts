@@ -13,7 +13,7 @@ export function stateHtml({ tone, word }: StateWord): Html {
   return markup`<span class="${tone}">${MARKS[tone]} ${word}</span>`;
 }
 
-/** A time of day in UTC, with the whole date beside it; nothing for 0, which is never. */
+/** A time of day in UTC with the whole date as its title; for 0: never. */
 export function timeHtml(ms: number): Html {
   if (ms === 0) {
     return markup`
