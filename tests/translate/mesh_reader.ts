@@ -19,7 +19,6 @@ import {
   serviceKey,
 } from "../../lib/registry/types.ts";
 import { PatchSelection } from "../../lib/translate/reader/patch_selection.ts";
-import type { MeshAnswers } from "../../lib/translate/reader/mesh_answers.ts";
 import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 import { RecordingReader } from "../../lib/translate/reader/recording_reader.ts";
@@ -92,7 +91,7 @@ export function meshReader(world: ReaderWorld = {}): AskedReader {
     properties,
     settings,
   );
-  return asking(new RecordingReader(new Recorder<MeshAnswers>(source, new PropertyTree())));
+  return asking(new RecordingReader(new Recorder<ScopeReader>(source, new PropertyTree())));
 }
 
 /** Notes the questions, as `question/name`. */
