@@ -1,6 +1,6 @@
 /**
- * The ground floor of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop.
- * Packages take the parts that they use, not the whole.
+ * The base of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop. Packages take
+ * single parts, not the whole.
  *
  * Permissions: those of the log targets.
  *
@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from "./metrics/registry.ts";
 import type { Program } from "./program/program.ts";
 import { type Clock, systemClock } from "./time/clock.ts";
 
-/** Services that every part of a program may use. */
+/** Services for every part of a program. */
 export interface Kernel {
   readonly program: Program;
   readonly log: Log;
@@ -66,7 +66,7 @@ export function startKernel(
 }
 
 /**
- * Waits until draining starts, then ends all registered parts in order, and says in the log how it went.
+ * Waits until draining starts, then ends all registered parts in order, and logs the outcome.
  *
  * @returns The exit code: 0, or 1 when a part failed or did not end in time.
  */

@@ -6,11 +6,11 @@
 import { certificateTexts } from "../text/edges.ts";
 
 /**
- * The text itself, where it holds certificates. The TLS client of the runtime takes a text without any for no authorities,
- * and then trusts those of the public web alone.
+ * Returns a text with certificates unchanged. The runtime's TLS client ignores a text without certificates and trusts
+ * only the authorities of the public web.
  *
- * @param what The name of the text in errors, in which nothing of the text is.
- * @throws {TypeError} when the text holds none
+ * @param what The name of the text in errors, which never contain the text.
+ * @throws {TypeError} when the text holds no certificates.
  */
 export function requireCertificates(text: string, what: string): string {
   if (certificateTexts(text).length > 0) return text;

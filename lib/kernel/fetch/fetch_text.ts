@@ -1,28 +1,28 @@
 /**
- * Fetches a short text from another server: bounded in time and size.
+ * Fetches a short text from another server, with limits on time and size.
  *
- * Permissions: net (the address that is fetched).
+ * Permissions: net (the fetched address).
  *
  * @module
  */
 import { isWebAddress, shownAddress, WEB_ADDRESS } from "./web_address.ts";
 
-/** Limits of one fetch. */
+/** Limits of a fetch. */
 export interface FetchLimits {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for the whole fetch. */
   readonly timeout: number;
   /** Longest body in bytes. */
   readonly size: number;
 }
 
-/** The request beside its address. */
+/** A request without the address. */
 export interface FetchRequest {
   /** Default GET. */
   readonly method?: "GET" | "POST" | "PUT";
-  /** Names in lower case; `accept` is `application/json` unless it is among them. */
+  /** Names in lower case. Default of `accept`: `application/json`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Ends it before its time. */
+  /** Ends the fetch early. */
   readonly signal?: AbortSignal;
   /** Makes the request, without following redirects. Default: `fetch`. */
   readonly exchange?: TextExchange;
@@ -31,23 +31,25 @@ export interface FetchRequest {
 /** A way to ask a server, as `fetch` does. */
 export type TextExchange = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A server that answered with another status than 200. */
+/** A server's answer with another status than 200. */
 export class FetchStatusError extends Error {
   override readonly name = "FetchStatusError";
-  /** @param body the beginning of its answer */
+  /** @param body The beginning of the answer. */
   constructor(message: string, readonly status: number, readonly body: string) {
     super(message);
   }
 }
 
-/** Bytes of an answer with another status that are read. */
+/** Longest body read from an answer with another status, bytes. */
 const MAX_REFUSAL = 2048;
 
 /**
- * The body of a page as text. Redirects are not followed: an address that was configured says where its content is.
- * Other schemes than http and https are refused, as some of them read files of this machine.
+ * The body of a page as text. Redirects are not followed, because a configured address must lead straight to the
+ * content. Other schemes than http and https are refused, because `fetch` reads files of the machine by some of these
+ * schemes.
  *
- * @throws {FetchStatusError} for another status than 200; Error that names the address and what else went wrong
+ * @throws {FetchStatusError} for another status than 200, and Error with the address and the cause for any other
+ * failure.
  */
 export async function fetchText(
   url: string,
@@ -73,7 +75,7 @@ export async function fetchText(
   }
 }
 
-/** An error's message without the address, which is said anyway. */
+/** An error's message without the address, because the caller adds the address. */
 function reasonOf({ message }: Error, url: string): string {
   return message.replace(`error sending request for url (${url}): `, "");
 }

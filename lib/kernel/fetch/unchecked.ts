@@ -1,6 +1,6 @@
 /**
- * HTTPS requests that check no certificate, for users who ask for that (`--skip-tls-verify`,
- * `JWKS_RESOLVER_INSECURE_SKIP_VERIFY`). `fetch` cannot. Redirects are not followed.
+ * HTTPS requests without a check of certificates, for users with `--skip-tls-verify` or
+ * `JWKS_RESOLVER_INSECURE_SKIP_VERIFY`. `fetch` cannot leave the check out. Redirects are not followed.
  *
  * Permissions: net (the address asked).
  *
@@ -10,9 +10,9 @@ import { request } from "node:https";
 import { Readable } from "node:stream";
 
 /**
- * One request, as `fetch` makes it.
+ * Makes a request like `fetch`.
  *
- * @param identity PEM of a client certificate and its key. Default: none is shown.
+ * @param identity PEM of a client certificate and its key. Default: no client certificate.
  */
 export function uncheckedExchange(
   url: string,
@@ -25,14 +25,14 @@ export function uncheckedExchange(
       headers: linesOf(init.headers),
       ...identity,
       rejectUnauthorized: false,
-      // Otherwise the machine's authorities are read, which takes a permission, and then not asked.
+      // Without an own list, the machine's authorities are read. The read takes a permission and has no effect.
       ca: [],
       agent: false,
       ...(init.signal ? { signal: init.signal } : {}),
     }, (answer) => {
       const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
       const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
-      // A status without a body (204, 304) may not be given one.
+      // `Response` rejects a body for a status without a body.
       const status = answer.statusCode ?? 502;
       resolve(new Response([204, 205, 304].includes(status) ? null : body, { status, headers }));
     });
@@ -41,7 +41,7 @@ export function uncheckedExchange(
   });
 }
 
-/** Headers with all values of each name: a name that comes twice is sent twice, as `fetch` does. */
+/** Headers with all values of each name. A repeated name is sent repeatedly, as by `fetch`. */
 function linesOf(headers: HeadersInit = {}): Record<string, string | string[]> {
   const pairs = Symbol.iterator in headers ? [...headers as Iterable<string[]>] : Object.entries(headers);
   const lines: Record<string, string | string[]> = {};
@@ -52,7 +52,7 @@ function linesOf(headers: HeadersInit = {}): Record<string, string | string[]> {
   return lines;
 }
 
-/** One GET, read whole. */
+/** A GET request with the whole answer. */
 export async function uncheckedGet(url: string, headers: Readonly<Record<string, string>>, ms: number) {
   const answer = await uncheckedExchange(url, { headers: { ...headers }, signal: AbortSignal.timeout(ms) });
   return { status: answer.status, body: await answer.text() };

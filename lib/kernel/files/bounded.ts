@@ -1,21 +1,21 @@
 /**
- * Operations on files that end: each has a time limit, and all together have a number.
+ * File operations with a time limit each and a limit on their total number.
  *
- * A file system that does not answer (a network mount, a program behind a mount) holds a thread of the runtime for each
- * operation. The runtime has 32 of these threads for everything: a program whose threads are all held signs nothing and
- * looks up no name. So at most {@link SLOTS} operations run at once; one that came too late keeps its slot until the
- * system lets go of it, and its caller goes on.
+ * A file system without an answer (a network mount, a program behind a mount) holds a thread of the runtime for each
+ * operation. The runtime has 32 of these threads for all work. A program with all threads held signs nothing and looks
+ * up no name. So at most {@link SLOTS} operations run at once. A late operation keeps its slot until the system ends
+ * the operation, and the caller goes on without the result.
  *
  * @module
  */
 
-/** Operations that run at once, in the whole process: half of the runtime's threads. */
+/** Operations at once in the whole process: half of the runtime's threads. */
 const SLOTS = 16;
 
-/** Longest wait for one operation, ms: a disk that is busy answers in a tenth of that. */
+/** Longest wait for an operation, ms. A busy disk answers in a tenth of the time. */
 export const FILE_PATIENCE = 10_000;
 
-/** What bounds an operation. */
+/** The limits of an operation. */
 export interface FileBound {
   /** Longest wait, ms. Default {@linkcode FILE_PATIENCE}. */
   readonly ms?: number;
@@ -23,19 +23,19 @@ export interface FileBound {
   readonly signal?: AbortSignal;
 }
 
-/** Slots that operations take. The threads belong to the process, so there is one such object. */
+/** Slots for operations. The threads belong to the process, so the process has a single object of this class. */
 class Slots {
   #free = SLOTS;
   readonly #waiting = new Set<() => void>();
 
-  /** Takes a slot when one is free. */
+  /** Takes a slot if one is free. */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Calls back when a slot is the caller's; returns how to give up. */
+  /** Calls back when the caller has a slot. Returns a function to give up waiting. */
   wait(taken: () => void): () => void {
     this.#waiting.add(taken);
     return () => void this.#waiting.delete(taken);
@@ -57,7 +57,7 @@ const slots = new Slots();
  * The result of an operation on a file or folder.
  *
  * @param path Named in the error.
- * @throws {Deno.errors.TimedOut} when it takes longer; the reason of the signal; and the operation's own error
+ * @throws {Deno.errors.TimedOut} when the operation takes longer; the signal's reason; and the operation's own error.
  */
 export function inTime<T>(path: string, operation: () => Promise<T>, bound: FileBound = {}): Promise<T> {
   const { ms = FILE_PATIENCE, signal } = bound;

@@ -1,12 +1,14 @@
 /**
  * Events of folders, from a watcher that may go deaf.
  *
- * The runtime opens the path of every event before it hands the event on. Where that path is a named pipe, the open waits
- * for a writer, perhaps for ever. The process has one thread for all its watchers: no event of any folder comes any more,
- * and to watch another folder, or to end watching, would wait as well, on the thread of the event loop. So three things
- * are done here that the runtime does not do. A watcher is known to be deaf when a folder's time of change is later than
- * the last event; its owner looks for changes by itself then. {@linkcode mayWatch} says whether the runtime can be asked
- * for something. As long as it cannot, watchers stay as they are, and the process ends without closing them.
+ * The runtime opens the path of every event before it reports the event. If the path is a named pipe, opening waits for
+ * a writer, perhaps for ever. The process has one thread for all watchers, so from then on no folder gets an event.
+ * Watching another folder or closing a watcher would wait as well, and on the thread of the event loop.
+ *
+ * So this module adds three things to the runtime's watcher. A watcher counts as deaf when a folder's time of change is
+ * later than the last event; the owner of a deaf watcher must look for changes without events. {@linkcode mayWatch}
+ * says whether calls to the runtime's watcher are safe. While calls are unsafe, watchers stay as they are, and the
+ * process ends without closing the watchers.
  *
  * Permissions: read of the folders.
  *
@@ -14,27 +16,27 @@
  */
 import { entriesOf, factsOf } from "./regular.ts";
 
-/** How long an event may take after the change that it is about, ms. */
+/** Longest delay of an event after its change, ms. */
 const GRACE_MS = 100;
-/** Longest wait for the facts of one folder, ms. */
+/** Longest wait for the metadata of a folder, ms. */
 const LOOK_MS = 1000;
-/** Folders that are looked at together. */
+/** Number of folders examined together. */
 const AT_ONCE = 16;
 
 /** Folders to be watched, and the listener. */
 export interface FolderEventsOptions {
   readonly folders: readonly string[];
-  /** With all that is below them. */
+  /** Whether to watch everything below the folders, too. */
   readonly recursive: boolean;
-  /** Must not throw. Not called any more once closing has begun. */
+  /** Must not throw. Not called after closing has begun. */
   readonly onEvent: (event: Deno.FsEvent) => void;
 }
 
-/** The runtime's watching thread, which all watchers of the process share. */
+/** The runtime's watching thread, shared by all watchers of the process. */
 class WatchingThread {
   readonly watchers = new Set<FolderEvents>();
 
-  /** False when it waits for a named pipe, or may begin to at any moment. */
+  /** False when the thread waits for a named pipe, or may start waiting at any moment. */
   async answers(): Promise<boolean> {
     for (const watcher of this.watchers) if (await watcher.isDeaf() || await watcher.hasPipe()) return false;
     return true;
@@ -43,25 +45,25 @@ class WatchingThread {
 
 const thread = new WatchingThread();
 
-/** Whether folders can be watched, and watching can be ended, without a wait that may never end. */
+/** Whether watching can begin and end without an endless wait. */
 export function mayWatch(): Promise<boolean> {
   return thread.answers();
 }
 
-/** A watcher of folders. To be made only where {@linkcode mayWatch} says so. */
+/** A watcher of folders. Create a watcher only after {@linkcode mayWatch} returned true. */
 export class FolderEvents {
   readonly #watcher: Deno.FsWatcher;
   readonly #onEvent: (event: Deno.FsEvent) => void;
   readonly #ended: Promise<void>;
-  /** When the last event came, or watching began, ms since 1970 as in the times of folders. */
+  /** Time of the last event or of the start of watching, ms since 1970 as in the times of folders. */
   #heard = Date.now();
   #isClosing = false;
-  /** Folders whose times are looked at. */
+  /** Folders to examine for times of change. */
   #folders: readonly string[];
-  /** When each folder was changed that has been listed and has no named pipe. */
+  /** Time of change of each folder that was listed without finding a named pipe. */
   readonly #listed = new Map<string, number>();
 
-  /** @throws Deno.errors.NotFound, PermissionDenied and others, as the runtime's watcher */
+  /** @throws {Deno.errors.NotFound}, PermissionDenied and others, as the runtime's watcher. */
   constructor({ folders, recursive, onEvent }: FolderEventsOptions) {
     this.#folders = folders;
     this.#onEvent = onEvent;
@@ -70,22 +72,22 @@ export class FolderEvents {
     thread.watchers.add(this);
   }
 
-  /** All folders that are watched, those below the given ones too. */
+  /** Sets all watched folders, including folders below the given folders. */
   alsoHas(folders: readonly string[]): void {
     this.#folders = folders;
     for (const folder of this.#listed.keys()) if (!folders.includes(folder)) this.#listed.delete(folder);
   }
 
-  /** Whether something changed of which no event came. False where that cannot be told. */
+  /** Whether a change happened without an event. False when the question cannot be answered. */
   async isDeaf(): Promise<boolean> {
     const changed = await this.#changedAt();
-    // A file system with a clock of its own that is ahead of ours says nothing about our events.
+    // A file system with a clock ahead of the machine's clock proves nothing about missing events.
     if (changed === undefined || changed <= this.#heard || changed > Date.now() + GRACE_MS) return false;
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
     return changed > this.#heard;
   }
 
-  /** Ends watching; resolves when no event is reported any more. */
+  /** Ends watching. Resolves when no further event is reported. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -114,7 +116,7 @@ export class FolderEvents {
     }
   }
 
-  /** The latest time at which a folder was changed; undefined: a folder did not answer. */
+  /** The latest time of change of a folder. Undefined when a folder does not answer. */
   async #changedAt(): Promise<number | undefined> {
     let latest = 0;
     for (let from = 0; from < this.#folders.length; from += AT_ONCE) {
@@ -128,7 +130,10 @@ export class FolderEvents {
   }
 }
 
-/** When a folder was changed, ms since 1970; 0: it is gone, which its owner looks for; undefined: it does not answer. */
+/**
+ * Time of change of a folder, ms since 1970. 0 for a removed folder, which the owner detects. Undefined without an
+ * answer.
+ */
 async function changeOf(folder: string): Promise<number | undefined> {
   try {
     const { mtime } = await factsOf(folder, { ms: LOOK_MS });

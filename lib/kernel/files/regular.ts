@@ -1,9 +1,10 @@
 /**
- * The one way to read a file that others may have put there: configuration, certificates, tokens, templates.
+ * Reads files that others may have put in place: configuration, certificates, tokens, templates. Every read of such a
+ * file goes through this module.
  *
- * Only regular files are opened. The open of a named pipe waits for a writer, perhaps for ever; the open of a device may
- * do something; and some reads of the runtime open files on the thread of the event loop, where one such wait ends
- * everything. Files have a size limit, and reads have a time limit (see `./bounded.ts`).
+ * Only regular files are opened. Opening a named pipe waits for a writer, perhaps for ever. Opening a device may have
+ * an effect. And some reads of the runtime open files on the thread of the event loop, where one endless wait stops the
+ * process. Files have a size limit, and reads have a time limit (see `./bounded.ts`).
  *
  * Permissions: read of the files.
  *
@@ -11,10 +12,10 @@
  */
 import { type FileBound, inTime } from "./bounded.ts";
 
-/** Largest file that is read unless the caller says otherwise, bytes. */
+/** Default limit of a file's size, bytes. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that are read at once. */
+/** Longest single read, bytes. */
 const CHUNK = 1024 * 1024;
 
 /** How a file is read. */
@@ -23,17 +24,17 @@ export interface ReadBound extends FileBound {
   readonly maxBytes?: number;
 }
 
-/** The path leads to something that is not a regular file. */
+/** The path does not lead to a regular file. */
 export class NotRegularFile extends Error {
   override readonly name = "NotRegularFile";
 
-  /** @param got What is there: "a named pipe". */
+  /** @param got The thing at the path: "a named pipe". */
   constructor(path: string, readonly got: string) {
     super(`${path}: got ${got}, expected a regular file`);
   }
 }
 
-/** The file is larger than its reader takes. */
+/** The file is larger than the reader's limit. */
 export class FileTooLarge extends Error {
   override readonly name = "FileTooLarge";
 }
@@ -50,12 +51,15 @@ export function readRegular(
   return inTime(path, () => readOpened(path, maxBytes), bound);
 }
 
-/** The same as text; bytes that are not UTF-8 become U+FFFD. */
+/** The content of a regular file as text. Bytes that are not UTF-8 become U+FFFD. */
 export async function readRegularText(path: string, bound: ReadBound = {}): Promise<string> {
   return textOf(await readRegular(path, bound));
 }
 
-/** The same, without a time limit, for programs that do one thing and end: the node's plugin, commands. */
+/**
+ * The content of a regular file, read without a time limit. For programs that do a single task and end: the node's
+ * plugin, commands.
+ */
 export function readRegularSync(path: string, maxBytes: number = MAX_FILE_BYTES): Uint8Array {
   requireRegular(path, Deno.statSync(path));
   using file = Deno.openSync(path);
@@ -65,12 +69,16 @@ export function readRegularSync(path: string, maxBytes: number = MAX_FILE_BYTES)
   return parts.whole();
 }
 
-/** The same as text. */
+/** The content of a regular file as text, read without a time limit. */
 export function readRegularTextSync(path: string, maxBytes: number = MAX_FILE_BYTES): string {
   return textOf(readRegularSync(path, maxBytes));
 }
 
-/** @throws {NotRegularFile} when a path that is about to be opened for writing has something else than a regular file; nothing may be there */
+/**
+ * Checks a path before it is opened for writing. The path may be absent.
+ *
+ * @throws {NotRegularFile} when the path has something other than a regular file.
+ */
 export function requireRegularSync(path: string): void {
   let info: Deno.FileInfo;
   try {
@@ -82,22 +90,30 @@ export function requireRegularSync(path: string): void {
   requireRegular(path, info);
 }
 
-/** The facts of a path, links followed. @throws {Deno.errors.TimedOut} and the errors of the system */
+/**
+ * The metadata of a path, links followed.
+ *
+ * @throws {Deno.errors.TimedOut} and the errors of the system.
+ */
 export function factsOf(path: string, bound: FileBound = {}): Promise<Deno.FileInfo> {
   return inTime(path, () => Deno.stat(path), bound);
 }
 
-/** Whether a regular file is there. */
+/** Whether a path leads to a regular file. */
 export async function isRegular(path: string, bound: FileBound = {}): Promise<boolean> {
   return await factsOf(path, bound).then(({ isFile }) => isFile, () => false);
 }
 
-/** The entries of a folder. @throws {Deno.errors.TimedOut} and the errors of the system */
+/**
+ * The entries of a folder.
+ *
+ * @throws {Deno.errors.TimedOut} and the errors of the system.
+ */
 export function entriesOf(path: string, bound: FileBound = {}): Promise<Deno.DirEntry[]> {
   return inTime(path, () => Array.fromAsync(Deno.readDir(path)), bound);
 }
 
-/** @throws {Deno.errors.TimedOut} and the errors of the system */
+/** @throws {Deno.errors.TimedOut} and the errors of the system. */
 export function realPathOf(path: string, bound: FileBound = {}): Promise<string> {
   return inTime(path, () => Deno.realPath(path), bound);
 }
@@ -105,14 +121,14 @@ export function realPathOf(path: string, bound: FileBound = {}): Promise<string>
 async function readOpened(path: string, maxBytes: number): Promise<Uint8Array> {
   requireRegular(path, await Deno.stat(path));
   using file = await Deno.open(path);
-  // Another one may have taken its place meanwhile.
+  // Another file may have taken the place since the check.
   const info = await file.stat();
   const parts = new GrowingContent(path, info, maxBytes);
   while (parts.take(await file.read(parts.room()))) { /* there is more */ }
   return parts.whole();
 }
 
-/** What has been read of a file. */
+/** The bytes of a file read so far. */
 class GrowingContent {
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
@@ -120,11 +136,11 @@ class GrowingContent {
   constructor(readonly path: string, readonly info: Deno.FileInfo, readonly maxBytes: number) {
     requireRegular(path, info);
     this.#refuse(info.size);
-    // Files of /sys and /proc say 0 or 4096 whatever they have.
+    // Files of /sys and /proc report a size of 0 or 4096, whatever the content.
     this.#bytes = new Uint8Array(info.size === 0 ? Math.min(4096, maxBytes + 1) : info.size);
   }
 
-  /** Where the next bytes go. */
+  /** The space for the next bytes. */
   room(): Uint8Array<ArrayBuffer> {
     if (this.#length === this.#bytes.length) {
       const larger = new Uint8Array(Math.min(2 * this.#length + 1, this.#length + CHUNK, this.maxBytes + 1));
@@ -134,11 +150,11 @@ class GrowingContent {
     return this.#bytes.subarray(this.#length, this.#length + CHUNK);
   }
 
-  /** Counts bytes that came; false when those were the last. */
+  /** Counts new bytes. False after the last bytes. */
   take(size: number | null): boolean {
     this.#length += size ?? 0;
     this.#refuse(this.#length);
-    // As long as it said: one more read would tell the same.
+    // At the reported size, another read would only confirm the end.
     return size !== null && size !== 0 && this.#length !== this.info.size;
   }
 

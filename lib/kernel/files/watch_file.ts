@@ -1,8 +1,8 @@
 /**
- * Reads one file and watches it: mesh configuration, mesh networks.
+ * Reads a file and watches it: mesh configuration, mesh networks.
  *
- * Events of its folder make a change visible at once, also the swap of a mounted config map; a look at the file's identity each second
- * catches changes that give no event (the folder removed or replaced, file systems without events).
+ * Events of the folder make a change visible at once, including the swap of a mounted config map. A look at the file's
+ * identity each second catches changes without events (the folder removed or replaced, file systems without events).
  *
  * Permissions: read of the file and its folder.
  *
@@ -12,27 +12,27 @@
 import { FolderEvents, mayWatch } from "./events.ts";
 import { factsOf, readRegularText } from "./regular.ts";
 
-/** How often the file's identity is looked at, ms. */
+/** Interval between looks at the file's identity, ms. */
 const LOOK_MS = 1000;
 /**
- * How long a file that is gone, empty or without its last newline may stay so before that is reported, ms: it may be
+ * Delay before an absent or empty file, or a file without a last newline, is reported, ms. Such a file may be
  * half-written.
  */
 const SETTLE_MS = 50;
 
-/** The state of a watched file: its text; undefined: there is no such file; or why it cannot be read. */
+/** The state of a watched file: the text, undefined for an absent file, or the reason for a failed read. */
 export type FileText = string | undefined | { readonly unreadable: string };
 
-/** A file that is watched. */
+/** A watched file. */
 export interface WatchedFile {
-  /** Ends watching; resolves when nothing runs any more. */
+  /** Ends watching. Resolves when no work is left. */
   stop(): Promise<void>;
 }
 
 /**
- * Reads a file, reports its text, and again whenever that changes.
- * @param onText Must not throw. Called once before this resolves.
- * @throws Deno.errors.PermissionDenied and others when the file's folder cannot be watched
+ * Reads a file and reports the text, now and after every change.
+ * @param onText Must not throw. Called once before the promise resolves.
+ * @throws {Deno.errors.PermissionDenied} and others when the file's folder cannot be watched.
  */
 export async function watchFile(path: string, onText: (text: FileText) => void): Promise<WatchedFile> {
   const file = new File(path, onText);
@@ -44,7 +44,7 @@ class File {
   readonly #path: string;
   readonly #onText: (text: FileText) => void;
   #text: FileText;
-  /** The last text: a file is as easily half-written after a removal as after an edit. */
+  /** The last text that was not empty: a file may be half-written after a removal as well as after an edit. */
   #written = "";
   #identity = "";
   #events: FolderEvents | undefined;
@@ -73,12 +73,12 @@ class File {
     await this.#work;
   }
 
-  /** Watches the folder, when there is one; else the look each second must do. */
+  /** Watches the folder if there is one. Otherwise only the look each second finds changes. */
   async #watch(): Promise<void> {
     const slash = this.#path.lastIndexOf("/");
     const folder = slash < 0 ? "." : slash === 0 ? "/" : this.#path.slice(0, slash);
     try {
-      // The runtime's watcher begins on the thread of the event loop: a folder that does not answer is found out here.
+      // The runtime's watcher starts on the thread of the event loop, so detect an unresponsive folder first.
       await factsOf(folder);
       const onEvent = (event: Deno.FsEvent) => {
         if (event.kind !== "access") this.#refresh();
@@ -95,7 +95,7 @@ class File {
     await events?.close();
   }
 
-  /** Reads again; calls follow one another. */
+  /** Reads again. Calls run one after the other. */
   #refresh(): void {
     this.#work = this.#work.then(async () => {
       if (this.#stopped) return;
@@ -128,7 +128,7 @@ class File {
       const { dev, ino, size, mtime } = await factsOf(this.#path, { signal: this.#ending.signal });
       return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
     } catch {
-      return ""; // Missing or unreadable: #read finds out which.
+      return ""; // Missing or unreadable: #read finds the difference.
     }
   }
 
@@ -143,21 +143,21 @@ class File {
     if (now === this.#identity || this.#stopped) return;
     this.#identity = now;
     this.#refresh();
-    // The folder may be another one now.
+    // The folder may have been replaced.
     await this.#unwatch();
     try {
       if (!this.#stopped) await this.#watch();
     } catch {
-      // The looks go on.
+      // The looks continue.
     }
     if (this.#stopped) await this.#unwatch();
   }
 }
 
 /**
- * Whether a file may be half-written: gone or empty as between `rm` and `cp`, or cut off in the middle of a line.
+ * Whether a file may be half-written: absent or empty as between `rm` and `cp`, or cut off in the middle of a line.
  *
- * @param written the last text that was not empty; empty: there was none
+ * @param written The last text that was not empty, or an empty text at the start.
  */
 export function looksUnfinished(now: FileText, written: string): boolean {
   if (typeof now === "object") return false;

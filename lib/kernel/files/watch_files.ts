@@ -1,7 +1,7 @@
 /**
- * Several files that belong together, such as a certificate and its key: read and watched, reported together. Tools and
- * mounted secrets replace them one after the other, so that a report may show the old one of one and the new one of
- * another; the next report follows.
+ * Watches files that belong together, such as a certificate and its key, and reports the texts together. Tools and
+ * mounted secrets replace the files one after the other. So a report may combine an old text with a new text; the next
+ * report follows.
  *
  * Permissions: read of the files and their folders.
  *
@@ -10,13 +10,13 @@
 import type { Cancel, Clock } from "../time/clock.ts";
 import { type FileText, type WatchedFile, watchFile } from "./watch_file.ts";
 
-/** Silence after which changes are reported, ms: files that are replaced one by one are mostly reported once. */
+/** Quiet time before changes are reported, ms. Files replaced one after the other are usually reported once. */
 const SETTLE_MS = 100;
 
 /** The files' texts, by path. */
 export type FileTexts<Path extends string> = Readonly<Record<Path, FileText>>;
 
-/** The files that are watched, and the listener for their changes. */
+/** The watched files, and the listener for changes. */
 export interface WatchFilesOptions<Path extends string> {
   readonly paths: readonly Path[];
   /** Called once before {@linkcode watchFiles} resolves, and after each change. Must not throw. */
@@ -25,9 +25,9 @@ export interface WatchFilesOptions<Path extends string> {
 }
 
 /**
- * Reads files and goes on watching them; those that do not exist are waited for.
+ * Reads files and keeps watching them. The text of an absent file is undefined until the file appears.
  *
- * @throws Deno.errors.PermissionDenied and others when a folder cannot be watched
+ * @throws {Deno.errors.PermissionDenied} and others when a folder cannot be watched.
  */
 export async function watchFiles<Path extends string>(
   { paths, onTexts, clock }: WatchFilesOptions<Path>,
@@ -36,7 +36,7 @@ export async function watchFiles<Path extends string>(
   const watched: WatchedFile[] = [];
   let started = false;
   let cancel: Cancel | undefined;
-  // All paths are in the map when it is reported.
+  // At the time of a report, all paths are in the map.
   const report = () => onTexts(Object.fromEntries(texts) as FileTexts<Path>);
   const stop = async () => {
     cancel?.();

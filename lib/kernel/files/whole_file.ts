@@ -1,6 +1,6 @@
 /**
- * Files that change from one whole content to another, also where the disk is full, the process is killed or the machine
- * loses its power: a content is written under another name, and gets its own when it is on the disk.
+ * Files that change from one whole content to the next, even when the disk is full, the process is killed or the
+ * machine loses power. A content is written under another name, and gets its final name when it is on the disk.
  *
  * Permissions: read, write (the folder).
  *
@@ -9,26 +9,26 @@
 
 import { inTime } from "./bounded.ts";
 
-/** Ending of files that are being written. */
+/** Ending of unfinished files. */
 const UNFINISHED = ".mesh-unfinished";
 
-/** A file that is on the disk and not in its place yet. */
+/** A file on the disk that is not in its place yet. */
 export interface PreparedFile {
   readonly path: string;
-  /** Its present name. */
+  /** Present path of the file. */
   readonly beside: string;
 }
 
-/** A new name beside a file, which {@linkcode removeUnfinishedFiles} knows. */
+/** A new path beside a file, recognized by {@linkcode removeUnfinishedFiles}. */
 export function unfinishedPath(path: string): string {
   const [folder, name] = splitPath(path);
   return `${folder}/.${name}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
 }
 
 /**
- * Writes a file beside its place; on failure nothing is left of it.
+ * Writes a file beside its place. A failure leaves nothing behind.
  *
- * @param mode of the file, less the process's mask
+ * @param mode Mode of the file, less the process's mask.
  */
 export async function prepareFile(path: string, text: string, mode: number): Promise<PreparedFile> {
   const beside = unfinishedPath(path);
@@ -47,7 +47,7 @@ async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promi
   await file.sync();
 }
 
-/** Writes a file in one step. Its folder must be there. */
+/** Writes a file in one step. The folder must exist. */
 export async function writeWholeFile(path: string, text: string, mode: number): Promise<void> {
   const prepared = await prepareFile(path, text, mode);
   try {
@@ -59,27 +59,26 @@ export async function writeWholeFile(path: string, text: string, mode: number): 
   await syncFolder(splitPath(path)[0]);
 }
 
-/** Removes a file if it is there; a failure is told by what comes after. */
+/** Removes a file if present. A failure shows in the caller's next operation. */
 export async function dropFile(path: string): Promise<void> {
-  await Deno.remove(path).catch(() => {/* it is not there, or the next start removes it */});
+  await Deno.remove(path).catch(() => {/** Absent, or removed by the next start. */});
 }
 
-/** Has the names in a folder be on the disk, where its filesystem can do that. */
+/** Forces the names in a folder to the disk, if the file system can do so. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     using opened = await Deno.open(folder, { read: true });
     await opened.sync();
   } catch {
-    // Some filesystems cannot; the content is on the disk all the same.
+    // Some file systems cannot. The content is on the disk all the same.
   }
 }
 
 /**
- * Removes what processes that were killed left of files that they were writing. A process that is writing one right now
- * must begin again.
+ * Removes unfinished files of killed processes. A process writing such a file right now must begin again.
  *
- * @param names of the files in the folder
- * @param older also matches leftovers; default: none
+ * @param names Final names of the files in the folder.
+ * @param older Also matches leftovers. Default: none.
  */
 export async function removeUnfinishedFiles(folder: string, names: readonly string[], older?: RegExp): Promise<void> {
   try {
@@ -88,7 +87,7 @@ export async function removeUnfinishedFiles(folder: string, names: readonly stri
       if (isFile && (isLeft || older?.test(name))) await dropFile(`${folder}/${name}`);
     }
   } catch {
-    // The folder is not there yet, or not ours.
+    // The folder does not exist yet, or is not ours.
   }
 }
 

@@ -1,11 +1,11 @@
 /**
- * `null` in foreign JSON and YAML: a field that holds it is as if it were not written. Go's JSON reads it so, charts drop
- * a default by it, and YAML has it where nothing stands behind a key.
+ * `null` in foreign JSON and YAML: a field with the value `null` counts as absent. Go's JSON does the same, Helm charts
+ * remove a default by `null`, and YAML reads a key without a value as `null`.
  *
  * @module
  */
 
-/** The tree without fields that are null, at any depth. Elements of lists stay: their places count. */
+/** A tree without null fields, at any depth. Null elements of lists stay, because the positions count. */
 export function withoutNullFields(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(withoutNullFields);
   if (typeof tree !== "object" || tree === null) return tree;

@@ -1,21 +1,21 @@
 /**
- * Turns what a schema of zod found in foreign JSON into lines for people: field, value, expectation.
+ * Turns zod's issues about foreign JSON into lines for people: field, value, expectation.
  *
- * Schemas that are used with it give the expectation as `error`: `z.string({ error: "a text" })`. They are run with
- * `reportInput`, so that each issue carries the value.
+ * A schema for these lines gives its expectation as `error`: `z.string({ error: "a text" })`. Parse with `reportInput`,
+ * so that each issue carries the value.
  *
  * @module
  */
 
-/** The part of zod's issues that this module uses. */
+/** The fields of a zod issue that are read here. */
 export interface JsonIssue {
   readonly path: readonly PropertyKey[];
   /** The expectation. */
   readonly message: string;
-  /** The value; undefined when there is none. */
+  /** The value. Undefined when absent. */
   readonly input?: unknown;
   readonly code?: string | undefined;
-  /** Details by code, from which an expectation is made where a schema has no words of its own. */
+  /** Details by code. They make an expectation when a schema gives no `error`. */
   readonly expected?: string;
   readonly errors?: readonly (readonly JsonIssue[])[];
   readonly keys?: readonly string[];
@@ -24,17 +24,21 @@ export interface JsonIssue {
   readonly maximum?: number | bigint;
 }
 
-/** Longest value that is printed, in characters. */
+/** Longest printed value, in characters. */
 const MAX_SHOWN = 100;
 
-/** One line an issue: `plugins[1].type: got 5, expected a text`. The top of the document is called `whole`. */
+/**
+ * One line for each issue: `plugins[1].type: got 5, expected a text`.
+ *
+ * @param whole The name of the document's top.
+ */
 export function issueLines(issues: readonly JsonIssue[], whole = "the document"): string[] {
   return issues.map((issue) =>
     `${pathText(issue.path) || whole}: got ${shown(issue.input)}, expected ${expectationOf(issue)}`
   );
 }
 
-/** Beginnings of the schema library's own messages, which say what is wrong in words of programs. */
+/** Beginnings of zod's own messages, which are written for programmers. */
 const OF_LIBRARY = /^(?:Invalid|Unrecognized|Too (?:small|big))/;
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,23 +1,23 @@
 /**
- * Draining: started once, heard by every part that must hand over its work.
+ * Draining: started once, and announced to every part that must hand over work.
  *
  * @module
  */
 
-/** The trigger and its watchers in one. */
+/** Starts draining and tells about it. */
 export interface Drain {
   /** Starts draining; later calls change nothing. */
   start(reason: string): void;
   readonly started: boolean;
   /** Why draining started; undefined before. */
   readonly reason: string | undefined;
-  /** Aborts when draining starts; its reason is an Error with the reason as message. */
+  /** Aborts when draining starts. The signal's reason is an Error with a message such as `draining: REASON`. */
   readonly signal: AbortSignal;
   /** Resolves with the reason when draining starts. */
   readonly whenStarted: Promise<string>;
 }
 
-/** A drain that has not started. */
+/** A drain in the state before draining. */
 export function createDrain(): Drain {
   const controller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -1,26 +1,26 @@
 /**
- * Options that keep a server from starting, all of them at once.
+ * Faults of options that keep a server from starting, reported together.
  *
  * @module
  */
 
-/** One fault of one option. */
+/** A fault of an option. */
 export interface OptionFault<Option extends string> {
   readonly option: Option;
-  /** One sentence that follows the option's name: `got "/nowhere", expected a folder that exists (...)`. */
+  /** The text behind the option's name: `got "/nowhere", expected a folder that exists (...)`. */
   readonly text: string;
 }
 
-/** The error of a server that did not start. */
+/** The error of a failed start. */
 export class OptionFaults<Option extends string> extends Error {
-  /** Every fault that was found. */
+  /** Every fault found. */
   readonly faults: readonly OptionFault<Option>[];
 
   constructor(faults: readonly OptionFault<Option>[], cause?: unknown) {
     super(faults.map(({ option, text }) => `${option}: ${text}`).join("\n"), { cause });
     this.faults = faults;
   }
-  /** An error of the same class with further faults; itself where there are none. */
+  /** An error of the same class with further faults. Returns the same error if there are none. */
   and(more: readonly OptionFault<string>[]): this {
     if (more.length === 0) return this;
     const Same = this.constructor as new (faults: readonly OptionFault<string>[], cause?: unknown) => this;

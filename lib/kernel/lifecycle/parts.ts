@@ -1,9 +1,9 @@
 /**
- * The parts of a program as one ordered list.
+ * The parts of a program as an ordered list.
  *
- * Each part says which earlier parts it needs, why it stands at its place, how it starts, and how it ends. The list
- * starts the parts in its order, and the program's stopper ends them in reverse. So the order of a start is written in
- * one place, and a part cannot use another part that has not started.
+ * Each part names the earlier parts that it needs, the reason for its place, its start and its end. The list starts the
+ * parts in order, and the program's stopper ends the parts in reverse. So the order of a start is written in one place,
+ * and a part cannot use another part before its start.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { type OptionFault, OptionFaults } from "./option_faults.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Stopper } from "./stop.ts";
 
-/** One part of a program. */
+/** A part of a program. */
 export interface ProgramPart<Given, Got, Name extends string, Need extends keyof Got & string, Gives> {
-  /** Under this name later parts get what the part gives. */
+  /** Later parts get the part's result under this name. */
   readonly name: Name;
-  /** Earlier parts that the start takes. */
+  /** Earlier parts for the start. */
   readonly needs: readonly Need[];
-  /** Why the part stands at its place. For readers, and for the printed list. */
+  /** Reason for the part's place. For readers, and for the printed list. */
   readonly why: string;
   /**
    * Starts the part.
@@ -25,13 +25,16 @@ export interface ProgramPart<Given, Got, Name extends string, Need extends keyof
    * @throws {OptionFaults} When options keep the part from starting.
    */
   start(got: Given & Pick<Got, Need>): Gives | Promise<Gives>;
-  /** Ends the part. Default: the part has nothing to end, or registers its ends itself. */
+  /** Ends the part. Default: the part has nothing to end, or registers with the stopper on its own. */
   stop?(part: Gives, signal: AbortSignal): Promise<void> | void;
-  /** The program is not ready before this part and all parts before it have started; the task has this name. */
+  /** Name of a readiness task. The program is ready only after this part and all earlier parts have started. */
   readonly ready?: string;
-  /** The start goes on while the next parts start. A part that needs this part waits for it. Default false. */
+  /**
+   * Whether the start may overlap with the start of the next parts. A part that needs this part waits for the end of
+   * the start. Default: false.
+   */
   readonly beside?: boolean;
-  /** Faults of options that show without any other part, for a start that an earlier part has ended. Default: none. */
+  /** Faults of options that can be found without any other part, used when an earlier part fails. Default: none. */
   faults?(given: Given): Promise<readonly OptionFault<string>[]>;
 }
 
@@ -41,7 +44,7 @@ export interface PartsKernel {
   readonly stopper: Pick<Stopper, "add">;
 }
 
-/** A part whose types the list has checked already. */
+/** A part after the list has checked the types. */
 interface ListedPart<Given> {
   readonly name: string;
   readonly needs: readonly string[];
@@ -53,9 +56,9 @@ interface ListedPart<Given> {
   faults?(given: Given): Promise<readonly OptionFault<string>[]>;
 }
 
-/** A list of parts. `Given` is what every start gets, `Got` what the parts give. */
+/** A list of parts. `Given` is the input of every start, `Got` the results of the parts. */
 export class PartList<Given extends object, Got extends object = Record<never, never>> {
-  /** The parts, in the order of their start. */
+  /** The parts, in starting order. */
   readonly list: readonly ListedPart<Given>[];
 
   private constructor(list: readonly ListedPart<Given>[]) {
@@ -67,19 +70,19 @@ export class PartList<Given extends object, Got extends object = Record<never, n
     return new PartList<Given>([]);
   }
 
-  /** The list with one more part at its end. */
+  /** The list with a further part at the end. */
   add<const Name extends string, const Need extends keyof Got & string, Gives>(
     part: ProgramPart<Given, Got, Name, Need, Gives>,
   ): PartList<Given, Got & { readonly [Key in Name]: Gives }> {
-    // The signature has checked the needs of the part; from here on parts are told apart by name alone.
+    // The signature has checked the needs of the part. From here on only names distinguish parts.
     return new PartList([...this.list, part as unknown as ListedPart<Given>]);
   }
 
   /**
    * Starts the parts.
    *
-   * @returns What they give, when all have started.
-   * @throws {OptionFaults} With the faults of the part that failed and of the parts after it.
+   * @returns The results of all parts, when all parts have started.
+   * @throws {OptionFaults} With the faults of the failed part and of the parts after it.
    */
   async start(given: Given, kernel: PartsKernel): Promise<Got> {
     const ready = this.list.map((part) => part.ready === undefined ? undefined : kernel.readiness.task(part.ready));
@@ -107,7 +110,7 @@ export class PartList<Given extends object, Got extends object = Record<never, n
   }
 }
 
-/** Starts one part and registers its end. A part that starts beside others may fail before anybody waits for it. */
+/** Starts a part and registers its end. A part starting beside others may fail before any caller awaits the promise. */
 function startOf<Given>(
   part: ListedPart<Given>,
   got: Given & Readonly<Record<string, unknown>>,

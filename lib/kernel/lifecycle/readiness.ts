@@ -1,18 +1,21 @@
 /**
- * Readiness: named tasks that must be done before a program says that it is ready.
+ * Readiness: named tasks that must be done before a program reports ready.
  *
  * @module
  */
 
 /** Tasks to be done. */
 export interface Readiness {
-  /** Adds a task and returns how to report it done (more than once is harmless). Names are for people. */
+  /**
+   * Adds a task and returns a function that reports the task done. Further calls of the function are harmless. Names
+   * are for people.
+   */
   task(name: string): () => void;
   /** True when {@link Readiness.complete} was called and every task is done. */
   ready(): boolean;
   /** Names of tasks not yet done, in order of adding. */
   pending(): string[];
-  /** No more tasks come: from now on ready when all are done. */
+  /** Ends the adding of tasks: the program is ready when all tasks are done. */
   complete(): void;
   /** Resolves when ready. */
   readonly whenReady: Promise<void>;

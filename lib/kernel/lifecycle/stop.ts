@@ -1,26 +1,26 @@
 /**
- * Ordered stop: parts register how they end; a stop ends them in reverse order within one deadline for all.
+ * Ordered stop: parts register their ends, and a stop ends the parts in reverse order within one deadline for all.
  *
  * @module
  */
 import { type Clock, systemClock } from "../time/clock.ts";
 
-/** Ends a part. The signal aborts when the deadline is over: from then on end by force. */
+/** Ends a part. The signal aborts at the deadline: from then on end by force. */
 export type StopPart = (signal: AbortSignal) => Promise<void> | void;
 
-/** How one part ended. */
+/** The outcome of ending a part. */
 export interface StopOutcome {
   readonly name: string;
-  /** `late`: the deadline came first; the part was signalled and is not waited for. */
+  /** `late`: the deadline came first. The part got the signal, and the stop goes on without the part. */
   readonly result: "done" | "failed" | "late";
   readonly error?: unknown;
 }
 
 /** Parts of a program in order of start. */
 export interface Stopper {
-  /** Registers a part; a part that starts later ends earlier. Returns a function that takes it out again. */
+  /** Registers a part. Later parts end earlier. Returns a function that removes the part. */
   add(name: string, stop: StopPart): () => void;
-  /** Ends all parts; a second call returns the first one's promise. Never rejects. */
+  /** Ends all parts. A second call returns the first call's promise. Never rejects. */
   stop(): Promise<readonly StopOutcome[]>;
 }
 
@@ -56,7 +56,7 @@ export function createStopper(deadlineMs: number, clock: Clock = systemClock): S
 async function endPart(name: string, stop: StopPart, signal: AbortSignal): Promise<StopOutcome> {
   const late = new Promise<StopOutcome>((resolve) => {
     const give = () => resolve({ name, result: "late" });
-    // After the deadline every part is still ended by force; it gets one turn of the event loop for that.
+    // Even after the deadline every part is ended by force, with one turn of the event loop for the work.
     if (signal.aborted) setTimeout(give, 0);
     else signal.addEventListener("abort", () => setTimeout(give, 0), { once: true });
   });

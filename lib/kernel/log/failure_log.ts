@@ -1,6 +1,6 @@
 /**
- * Lines about something that fails at every attempt, whose number is the callers' choice: one when that begins, and one
- * when it ends.
+ * Lines about a failure that repeats at every attempt, as often as callers try: one line when the failures begin, and
+ * another when they end.
  *
  * @module
  */
@@ -23,12 +23,12 @@ export class FailureLog {
     this.#log = log;
   }
 
-  /** An attempt failed; writes a warning when the one before did not. */
+  /** Records a failed attempt. Writes a warning unless the previous attempt failed too. */
   failed(reason: string): void {
     if (this.#failures++ === 0) this.#log.warn(this.#messages.begins, { reason });
   }
 
-  /** An attempt succeeded; says how many failed before it. */
+  /** Records a successful attempt. Logs the number of failures before it. */
   succeeded(): void {
     if (this.#failures > 0) this.#log.info(this.#messages.ends, { failures: this.#failures });
     this.#failures = 0;

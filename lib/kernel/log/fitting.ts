@@ -1,5 +1,6 @@
 /**
- * Lines of a length that programs which collect logs take: a client may choose a text that a line names.
+ * Limits the length of log lines, because a client may choose a text in a line and log collectors accept only lines of
+ * limited length.
  *
  * @module
  */

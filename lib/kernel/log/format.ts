@@ -8,7 +8,7 @@ import type { LogSeverity } from "./level.ts";
 /** Values written beside a message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** The content of one line. */
+/** The content of a line. */
 export interface Line {
   /** Wall time, milliseconds since 1970, with fractions. */
   readonly time: number;
@@ -50,7 +50,7 @@ export function consoleLine(line: Line, colour = false): string {
   if (line.caller !== undefined) parts.push(line.caller);
   parts.push(oneLine(line.message));
   for (const [key, value] of Object.entries(line.fields ?? {})) {
-    // JSON leaves such a field out by itself.
+    // JSON output drops undefined fields without a check.
     if (value !== undefined) parts.push(`${key}=${fieldText(value)}`);
   }
   return parts.join("\t") + (line.stack === undefined ? "\n" : `\n${line.stack}\n`);
@@ -62,7 +62,7 @@ function oneLine(text: string): string {
   return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1));
 }
 
-/** A value: plain when it is one word, else JSON. */
+/** The text of a value: plain for a single word, else JSON. */
 function fieldText(value: unknown): string {
   const text = typeof value === "string" ? value : toJson(value);
   return typeof value === "string" && !/^[^\s"=\u007f]+$/.test(value) ? JSON.stringify(value) : text;
@@ -74,20 +74,20 @@ export function jsonLine(line: Line): string {
   if (line.caller !== undefined) head["caller"] = line.caller;
   head["msg"] = line.message;
   for (const [key, value] of Object.entries(line.fields ?? {})) {
-    // A field never hides a key of the line itself.
+    // A field never hides a key of the line.
     head[Object.hasOwn(head, key) || key === "stack" ? `field.${key}` : key] = plainValue(value);
   }
   if (line.stack !== undefined) head["stack"] = line.stack;
   return toJson(head) + "\n";
 }
 
-/** Errors as their message; big numbers as text; the rest as it is. */
+/** Errors become messages, big numbers become text, and other values stay the same. */
 function plainValue(value: unknown): unknown {
   if (value instanceof Error) return value.message;
   return typeof value === "bigint" ? String(value) : value;
 }
 
-/** JSON that never fails: circles and the like are replaced by a word. */
+/** JSON text without exceptions: a value such as a circular object is replaced by a short note. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(plainValue(value), (_key, inner) => plainValue(inner)) ?? String(value);

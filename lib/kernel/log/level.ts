@@ -1,5 +1,5 @@
 /**
- * Log levels and the texts that set them per scope.
+ * Log levels, and the texts of flags that set a level for each scope.
  *
  * @module
  */
@@ -8,19 +8,19 @@ import { commaList } from "../text/comma_list.ts";
 /** Levels from the most talkative to silence. */
 export const levels = ["debug", "info", "warn", "error", "fatal", "none"] as const;
 
-/** Least severity that is written; `none` writes nothing. */
+/** Least severity of written lines. `none` writes nothing. */
 export type Level = (typeof levels)[number];
 
 /** Severity of a line. */
 export type LogSeverity = Exclude<Level, "none">;
 
-/** Order of levels: a line is written when its rank is not below the scope's. */
+/** Order of levels: a line is written when the line's rank is not below the scope's. */
 export const rank: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3, fatal: 4, none: 5 };
 
-/** Name that stands for every scope. */
+/** The name for every scope. */
 export const ALL = "all";
 
-/** Scope of lines that belong to no other, and of a level given without a scope. */
+/** Scope of lines without another scope, and of a level without a scope. */
 export const DEFAULT_SCOPE = "default";
 
 /** A mistake in a log flag, with value and expectation. */
@@ -29,11 +29,11 @@ export class LogOptionError extends Error {
 }
 
 /**
- * Reads `scope:level,scope:level`; a level alone is that of `default`.
+ * Reads `scope:level,scope:level`. A level without a scope applies to `default`.
  *
  * @param flag Name of the flag, for errors.
  * @param known Scopes of the program.
- * @throws {LogOptionError} naming the flag, each scope and level at fault, and the known ones; one line each.
+ * @throws {LogOptionError} with one line for each wrong scope and level, naming the flag and the known values.
  */
 export function parseScopeLevels(flag: string, text: string, known: readonly string[]): Map<string, Level> {
   const result = new Map<string, Level>();

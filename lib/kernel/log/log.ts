@@ -1,6 +1,7 @@
 /**
- * Logging: scopes with a level each, changeable while running. Levels are decided per call by one number compare, so a
- * line that is not written costs nothing but its arguments; pass a function for a message that is dear to build.
+ * Logging in scopes. Each scope has a level, and the level can change while the program runs. A call compares two
+ * numbers to decide about the level, so a suppressed line costs only its arguments. Pass a function for an expensive
+ * message.
  *
  * Permissions: those of the targets.
  *
@@ -12,28 +13,28 @@ import { consoleLine, jsonLine, type Line, type LogFields } from "./format.ts";
 import { ALL, DEFAULT_SCOPE, type Level, LogOptionError, type LogSeverity, rank } from "./level.ts";
 import { openTarget, type Target } from "./target.ts";
 
-/** A message, or a function that makes it when the line is written. */
+/** A message, or a function that builds the message of a written line. */
 export type Message = string | (() => string);
 
-/** Writes lines of one scope. */
+/** Writes lines to a scope. */
 export interface Logger {
   debug(message: Message, fields?: LogFields): void;
   info(message: Message, fields?: LogFields): void;
   warn(message: Message, fields?: LogFields): void;
   error(message: Message, fields?: LogFields): void;
-  /** The last words before the program ends; ending it is the caller's. */
+  /** The last words before the program ends. The caller ends the program. */
   fatal(message: Message, fields?: LogFields): void;
-  /** True when a line of that severity would be written. */
+  /** Whether a line of the severity would be written. */
   enabled(severity: LogSeverity): boolean;
-  /** The same scope with fields that every line carries. */
+  /** A logger of the same scope that adds the fields to every line. */
   with(fields: LogFields): Logger;
 }
 
-/** The settings of one scope. */
+/** The settings of a scope. */
 export interface ScopeState {
   readonly name: string;
   readonly level: Level;
-  /** Severity from which lines carry a stack. */
+  /** Least severity of lines with a stack. */
   readonly stackLevel: Level;
   readonly caller: boolean;
 }
@@ -49,13 +50,13 @@ export interface LogOptions {
 
 /** All scopes of a process. */
 export interface Log {
-  /** The logger of a scope; a name that no flag knows is allowed and starts at the level of `all`. */
+  /** The logger of a scope. An unlisted name is allowed and starts at the level of `all`. */
   scope(name: string): Logger;
-  /** Sets a scope's level, or everyone's by `all`. False when no such scope exists. */
+  /** Sets the level of a scope, or of every scope by `all`. False when the scope does not exist. */
   set(scope: string, level: Level): boolean;
-  /** Sets the severity from which a scope's lines carry a stack. False when no such scope exists. */
+  /** Sets the least severity of lines with a stack. False when the scope does not exist. */
   setStackLevel(scope: string, level: Level): boolean;
-  /** Says whether a scope's lines name their caller. False when no such scope exists. */
+  /** Sets whether lines of a scope name the caller. False when the scope does not exist. */
   setCaller(scope: string, on: boolean): boolean;
   /** Every scope, sorted by name. */
   states(): ScopeState[];
@@ -72,7 +73,7 @@ export const defaultLogOptions: LogOptions = {
   targets: ["stdout"],
 };
 
-/** Switches of a scope, shared by all its loggers. */
+/** The settings of a scope, shared by all loggers of the scope. */
 interface Switches {
   level: number;
   stack: number;
@@ -140,7 +141,8 @@ function opened(name: string, open: (name: string) => Target): Target {
   try {
     return open(name);
   } catch (error) {
-    // Permissions are given where the program is started; the runtime's hint to run it with another flag is of no use.
+    // Permissions are fixed where the program is started, so the runtime's hint about another flag would not help
+    // users.
     const cause = error instanceof Deno.errors.NotCapable
       ? "its permissions (deno.json) let the program write elsewhere only"
       : error instanceof Error
@@ -223,7 +225,7 @@ class ScopeLogger implements Logger {
   }
 }
 
-/** Stack frames above this function's caller's callers, as text. */
+/** Stack frames as text, without the frames of this function, its caller and `skip` more. */
 function framesAbove(skip: number): string[] {
   return (new Error().stack ?? "").split("\n").slice(2 + skip);
 }
@@ -234,7 +236,7 @@ function callerOf(frame: string | undefined): string {
   return /^([^:]+:\d+):\d+\)?$/.exec(file)?.[1] ?? "unknown";
 }
 
-/** A log that writes nothing, for tests and embedding. */
+/** A log without output, for tests and embedding. */
 export function silentLog(): Log {
   return createLog([], { ...defaultLogOptions, levels: new Map([[ALL, "none"]]), targets: [] });
 }

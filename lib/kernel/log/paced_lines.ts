@@ -1,15 +1,15 @@
 /**
- * When lines of one sort are written whose number is a stranger's choice: a few in a while, and the next one says how many
- * there were unsaid.
+ * Limits log lines whose number a stranger controls: a few lines in each interval, and the next line gives the number
+ * of suppressed lines.
  *
  * @module
  */
 import { type Clock, systemClock } from "../time/clock.ts";
 
-/** Milliseconds of a while. */
+/** Length of an interval, ms. */
 export const REFUSAL_PAUSE = 1000;
 
-/** The lines before this one that were not written; empty: there were none. */
+/** Count of the lines that were suppressed before a line. Empty when there were none. */
 export interface UnsaidLines {
   readonly earlier?: number;
 }
@@ -21,13 +21,13 @@ export class PacedLines {
   #said = 0;
   #unsaid = 0;
 
-  /** @param most lines in a while. Default: 1. */
+  /** @param most Lines in an interval. Default: 1. */
   constructor(clock: Pick<Clock, "monotonic"> = systemClock, most = 1) {
     this.#clock = clock;
     this.#most = most;
   }
 
-  /** Fields for the line that is due; undefined: it is counted instead. */
+  /** Fields for a line to write now. Undefined when the line is suppressed and counted. */
   next(): UnsaidLines | undefined {
     const now = this.#clock.monotonic();
     if (now >= this.#since + REFUSAL_PAUSE) {

@@ -1,5 +1,5 @@
 /**
- * Levels of a proxy's log, as `--proxyLogLevel` and `--proxyComponentLogLevel` have them.
+ * Log levels of the proxy: the values of `--proxyLogLevel` and `--proxyComponentLogLevel`.
  *
  * @module
  */
@@ -9,19 +9,19 @@ export const proxyLogLevels = ["trace", "debug", "info", "warning", "error", "cr
 
 const KNOWN: ReadonlySet<string> = new Set(proxyLogLevels);
 
-/** Level of the proxy's log, and of components of it. */
+/** Log levels of the proxy and of proxy components. */
 export interface ProxyLogLevels {
-  /** Undefined: the text names none. */
+  /** Undefined when the text names no level. */
   readonly level: string | undefined;
   readonly components: Readonly<Record<string, string>>;
-  /** What is none, a line each: the part, and what was expected. */
+  /** A line for each invalid part: the part and the expectation. */
   readonly problems: readonly string[];
 }
 
 /**
  * Reads levels: `info`, `info,upstream:debug`.
  *
- * @param components Each part names a component: a level alone is none.
+ * @param components Whether each part must name a component. A level alone is then invalid.
  */
 export function readProxyLevels(text: string, components = false): ProxyLogLevels {
   const found: Record<string, string> = {};

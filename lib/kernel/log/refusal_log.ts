@@ -1,5 +1,5 @@
 /**
- * Lines about refused callers, whose number is the callers' choice: one in a while, with how many there were unsaid.
+ * Lines about refused callers, as many as callers cause: one line in an interval, with the number of suppressed lines.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Clock } from "../time/clock.ts";
 import type { Logger } from "./log.ts";
 import { PacedLines } from "./paced_lines.ts";
 
-/** Longest reason that is written, in characters: parts of it are the callers' words. */
+/** Longest reason in a line, in characters. Callers choose parts of the reason. */
 const MAX_REASON = 2000;
 
 export class RefusalLog {
@@ -15,14 +15,14 @@ export class RefusalLog {
   readonly #log: Pick<Logger, "warn">;
   readonly #lines: PacedLines;
 
-  /** @param message of each line, e.g. `refused a certificate` */
+  /** @param message The message of each line, e.g. `refused a certificate`. */
   constructor(message: string, log: Pick<Logger, "warn">, clock: Pick<Clock, "monotonic">) {
     this.#message = message;
     this.#log = log;
     this.#lines = new PacedLines(clock);
   }
 
-  /** A caller at an address was refused; writes a warning, or counts it for the next one. */
+  /** Records a refused caller by address: writes a warning, or counts the caller for the next line. */
   add(address: string, reason: string): void {
     const unsaid = this.#lines.next();
     if (unsaid === undefined) return;

@@ -1,5 +1,5 @@
 /**
- * Log scopes of each program, exactly as its reference lists them.
+ * Log scopes of each program, exactly as listed in Istio's reference.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const agent = "ads all ca cache citadelclient default dns cloudcred grpc healthc
 const cni =
   "ads all cni-agent cni-plugin controllers default grpc klog krt model monitoring spiffe trustBundle validation";
 
-/** Scopes by program; `all` stands for every one of them. */
+/** Scopes by program. `all` means every scope. */
 export const scopes: Readonly<Record<Program, readonly string[]>> = {
   "pilot-discovery": discovery.split(" "),
   "pilot-agent": agent.split(" "),

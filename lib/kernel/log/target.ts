@@ -1,5 +1,5 @@
 /**
- * Where log lines go: standard output, standard error, files that are rotated by size.
+ * Destinations of log lines: standard output, standard error, and files rotated by size.
  *
  * Permissions: write (the files' paths), read (their sizes at start); none for the standard streams.
  *
@@ -8,35 +8,35 @@
 
 /** Receives whole lines. */
 export interface Target {
-  /** People read it on a terminal that shows colours. */
+  /** Whether the target is a terminal with colours. */
   readonly colour?: boolean;
   write(line: Uint8Array): void;
   close(): void;
 }
 
-/** Size, in bytes, at which a file is put aside: 100 MiB, Istio's default. */
+/** Size at which a file is rotated, in bytes: 100 MiB, Istio's default. */
 export const ROTATE_AT_BYTES = 100 * 1024 * 1024;
 
-/** Files put aside that are kept: `path.1` is the newest. */
+/** Number of rotated files to keep. `path.1` is the newest. */
 export const ROTATED_FILES = 5;
 
 /** A stream of the process. */
 export interface LogStream {
   writeSync(bytes: Uint8Array): number;
-  /** Default: it is none. */
+  /** Default: not a terminal. */
   isTerminal?(): boolean;
 }
 
-/** Standard output or error. A closed or full stream loses lines; logging never ends the program. */
+/** Standard output or error. A closed or full stream loses lines. Logging never ends the program. */
 export function streamTarget(stream: LogStream): Target {
   return {
-    // NO_COLOR of the environment is the runtime's to read.
+    // The runtime reads `NO_COLOR` from the environment.
     colour: stream.isTerminal?.() === true && !Deno.noColor,
     write(line) {
       try {
         for (let rest = line; rest.length > 0;) rest = rest.subarray(stream.writeSync(rest));
       } catch {
-        // Nowhere is left to say it.
+        // No stream is left for reporting the failure.
       }
     },
     close() {},
@@ -50,9 +50,9 @@ export interface RotationLimits {
 }
 
 /**
- * A file that is appended to and rotated by size.
+ * A file with lines appended, rotated by size. A failure after the start loses lines.
  *
- * @throws When the file cannot be opened: at start, so that a bad path is refused there. Later failures lose lines.
+ * @throws When the file cannot be opened at start, so that a bad path is refused at once.
  */
 export function fileTarget(
   path: string,
@@ -81,7 +81,7 @@ export function fileTarget(
         for (let rest = line; rest.length > 0;) rest = rest.subarray(file.writeSync(rest));
         size += line.length;
       } catch {
-        // A full disk or a folder taken away must not end the server; the next line tries again.
+        // A full disk or a removed folder must not end the server. The next line tries again.
       }
     },
     close() {
@@ -91,7 +91,7 @@ export function fileTarget(
   };
 }
 
-/** The open of a named pipe waits for a reader: a program would never start. */
+/** Opening a named pipe waits for a reader, so the program would never start. */
 function requireWritable(path: string): void {
   try {
     if (Deno.statSync(path).isFifo) throw new Error(`${path}: got a named pipe, expected a file`);

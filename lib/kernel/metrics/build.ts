@@ -1,5 +1,5 @@
 /**
- * The metrics that every process has: its build.
+ * Build metrics, which every process has.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { type BuildInfo, buildInfo } from "../program/build_info.ts";
 import type { Program } from "../program/program.ts";
 import type { Metrics } from "./registry.ts";
 
-/** Label value of `component`, by program: the names that dashboards made for Istio know. */
+/** Values of the label `component`, by program: the names in dashboards made for Istio. */
 const components: Readonly<Record<Program, string>> = {
   "pilot-discovery": "pilot",
   "pilot-agent": "proxy",

@@ -1,5 +1,5 @@
 /**
- * The one table of metrics of all three programs.
+ * The catalogue of metrics of all three programs.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export type MetricCatalogue = typeof metricCatalogue;
 /** Name of a metric. */
 export type MetricName = keyof MetricCatalogue;
 
-/** Names of metrics of one type. */
+/** Names of the metrics with a given type. */
 export type MetricNameOf<T extends MetricType> = {
   [K in MetricName]: MetricCatalogue[K]["type"] extends T ? K : never;
 }[MetricName];

@@ -1,11 +1,11 @@
 /**
- * The definition of one metric, as data.
+ * The definition of a metric, as data.
  *
  * @module
  */
 import type { Users } from "../program/program.ts";
 
-/** Kinds of metrics as the reference tables name them: counter, gauge, histogram. */
+/** Kinds of metrics, named as in the reference tables: counter, gauge, histogram. */
 export type MetricType = "Sum" | "LastValue" | "Distribution";
 
 export interface Metric<T extends MetricType = MetricType, L extends string = string> {
@@ -13,16 +13,16 @@ export interface Metric<T extends MetricType = MetricType, L extends string = st
   readonly users: Users;
   readonly help: string;
   readonly labels: readonly L[];
-  /** The label whose values others choose without end: the first are shown, the rest as `other`. */
+  /** The label with values from outside, unlimited in number: the first values are shown, the rest as `other`. */
   readonly bounded?: L;
   /** Upper bounds of a distribution. */
   readonly buckets?: readonly number[];
 }
 
 /**
- * A counter: it only grows.
+ * A counter, which only grows.
  *
- * @param bounded see {@linkcode Metric.bounded}
+ * @param bounded See {@linkcode Metric.bounded}.
  */
 export function sum<const L extends string = never>(
   users: Users,
@@ -33,7 +33,7 @@ export function sum<const L extends string = never>(
   return { type: "Sum", users, help, labels, ...(bounded !== undefined && { bounded }) };
 }
 
-/** A gauge: the last value counts. */
+/** A gauge, which keeps the last value. */
 export function gauge<const L extends string = never>(
   users: Users,
   help: string,
@@ -42,7 +42,11 @@ export function gauge<const L extends string = never>(
   return { type: "LastValue", users, help, labels };
 }
 
-/** A histogram with its buckets' upper bounds. */
+/**
+ * A histogram.
+ *
+ * @param buckets Upper bounds of the buckets.
+ */
 export function distribution<const L extends string = never>(
   users: Users,
   help: string,

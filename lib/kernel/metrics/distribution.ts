@@ -7,10 +7,12 @@
  */
 import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
-/** The values of one combination of labels. */
+/** The values for a combination of labels. */
 class DistributionSeries {
   readonly #bounds: readonly number[];
-  /** Values up to each bound and above the one before; at last those above all. */
+  /**
+   * Number of values up to each bound and above the previous bound. The last element counts values above all bounds.
+   */
   readonly counts: Float64Array;
   sum = 0;
 
@@ -19,7 +21,7 @@ class DistributionSeries {
     this.counts = new Float64Array(bounds.length + 1);
   }
 
-  /** @throws TypeError when the value is not finite */
+  /** @throws {TypeError} when the value is not finite. */
   observe(value: number): void {
     if (!Number.isFinite(value)) throw new TypeError(`value: got ${value}, expected a finite number`);
     let at = 0;
@@ -38,7 +40,7 @@ export interface DistributionOptions {
   readonly buckets: readonly number[];
 }
 
-/** A histogram. A series with labels exists from when it is first asked for. */
+/** A histogram. A series with labels exists from the first look-up. */
 export class Distribution {
   readonly #options: DistributionOptions;
   /** By the labels' text. */
@@ -51,13 +53,17 @@ export class Distribution {
 
   observe(value: number): void;
   observe(labels: LabelValues<string>, value: number): void;
-  /** Notes a value, of a series of labels or of the one without any. @throws TypeError when the value is not finite */
+  /**
+   * Records a value, in the series of the given labels or in the series without labels.
+   *
+   * @throws {TypeError} when the value is not finite.
+   */
   observe(labels: LabelValues<string> | number, value = 0): void {
     if (typeof labels === "number") this.labels({}).observe(labels);
     else this.labels(labels).observe(value);
   }
 
-  /** The series of these labels, made when it is first asked for. */
+  /** The series for the labels, made at the first look-up. */
   labels(labels: LabelValues<string>): DistributionSeries {
     const key = labelText(this.#options.labelNames, labels);
     const known = this.#series.get(key);
@@ -67,7 +73,7 @@ export class Distribution {
     return made;
   }
 
-  /** Its part of the page of metrics. */
+  /** The histogram's part of the metrics page. */
   text(): string {
     const { name, help, buckets } = this.#options;
     const lines = [headLines(name, help, "histogram")];

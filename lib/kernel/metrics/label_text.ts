@@ -1,5 +1,5 @@
 /**
- * Labels of a series as the page of metrics shows them, which is also the key of the series: no two combinations of labels
+ * Labels of a series as text on the metrics page. The text is also the key of the series: no two combinations of labels
  * have the same text.
  *
  * Format: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
@@ -7,13 +7,13 @@
  * @module
  */
 
-/** Values of labels; a label that is left out is absent from the series. */
+/** Values of labels. A series has no label that is left out here. */
 export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
 
 /**
- * The labels in the order of their names, without braces: `type="cds",err="no \"x\""`; empty where there is none.
+ * The labels in the order of their names, without braces: `type="cds",err="no \"x\""`. Empty without labels.
  *
- * @throws {RangeError} naming a label that the metric does not have
+ * @throws {RangeError} naming a label that the metric does not have.
  */
 export function labelText(names: readonly string[], labels: LabelValues<string>): string {
   for (const name in labels) {
@@ -30,12 +30,16 @@ export function labelText(names: readonly string[], labels: LabelValues<string>)
   return text;
 }
 
-/** A line of the page; `labels` as {@linkcode labelText} writes them. */
+/**
+ * A line of the page.
+ *
+ * @param labels A text from {@linkcode labelText}.
+ */
 export function sampleLine(name: string, labels: string, value: number): string {
   return `${name}${labels === "" ? "" : `{${labels}}`} ${valueText(value)}`;
 }
 
-/** The lines before those of a metric. */
+/** The lines before the samples of a metric. */
 export function headLines(name: string, help: string, type: "counter" | "gauge" | "histogram"): string {
   return `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${type}`;
 }

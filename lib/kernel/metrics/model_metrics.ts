@@ -1,11 +1,11 @@
 /**
- * Metrics of configuration and registry: numbers of objects, and of faults in them.
+ * Metrics of configuration and registry: numbers of objects, and of faults in objects.
  *
  * @module
  */
 import { gauge, sum } from "./define.ts";
 
-/** Metrics of what users write and what runs. */
+/** Metrics of users' configuration and of running workloads. */
 export const modelMetrics = {
   auto_registration_deletes_total: sum("D", "Automatic registrations removed by the periodic sweep."),
   auto_registration_errors_total: sum("D", "Automatic registrations that failed."),

@@ -1,5 +1,6 @@
 /**
- * Metrics of this project beyond the shared tables. Kept apart, so that each is a decision and not an accident.
+ * Metrics of this project beyond the shared tables. A file of their own makes each addition a decision, not an
+ * accident.
  *
  * @module
  */

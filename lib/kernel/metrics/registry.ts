@@ -1,5 +1,5 @@
 /**
- * The metrics of one process: a registry of its own, no global one, with typed access by name.
+ * The metrics of a process, typed by name. Each process has a registry of its own; no registry is global.
  *
  * `metrics.counter("pilot_xds_pushes").inc({ type: "cds" })`; on hot paths keep `counter(...).labels({ type: "cds" })`.
  *
@@ -14,17 +14,17 @@ import type { Metric } from "./define.ts";
 import { Distribution } from "./distribution.ts";
 import type { LabelValues } from "./label_text.ts";
 
-/** Grows. */
+/** A counter, which only grows. */
 export interface CounterHandle<L extends string> {
   inc(value?: number): void;
   inc(labels: LabelValues<L>, value?: number): void;
-  /** The series of these labels, looked up once. */
+  /** The series for the labels. Keep the result on hot paths. */
   labels(labels: LabelValues<L>): { inc(value?: number): void };
   /** Forgets a series. */
   remove(labels: LabelValues<L>): void;
 }
 
-/** Holds the last value. */
+/** A gauge, which keeps the last value. */
 export interface GaugeHandle<L extends string> {
   set(value: number): void;
   set(labels: LabelValues<L>, value: number): void;
@@ -32,7 +32,7 @@ export interface GaugeHandle<L extends string> {
   inc(labels: LabelValues<L>, value?: number): void;
   dec(value?: number): void;
   dec(labels: LabelValues<L>, value?: number): void;
-  /** The series of these labels, looked up once. */
+  /** The series for the labels. Keep the result on hot paths. */
   labels(labels: LabelValues<L>): { set(value: number): void; inc(value?: number): void; dec(value?: number): void };
   /** Forgets a series. */
   remove(labels: LabelValues<L>): void;
@@ -42,24 +42,24 @@ export interface GaugeHandle<L extends string> {
 export interface HistogramHandle<L extends string> {
   observe(value: number): void;
   observe(labels: LabelValues<L>, value: number): void;
-  /** The series of these labels, looked up once. */
+  /** The series for the labels. Keep the result on hot paths. */
   labels(labels: LabelValues<L>): { observe(value: number): void };
 }
 
-/** The metrics of a process. A metric that the program does not have is a handle that does nothing. */
+/** The metrics of a process. The handle of a metric that the program does not have does nothing. */
 export interface Metrics {
   counter<K extends MetricNameOf<"Sum">>(name: K): CounterHandle<LabelsOf<K>>;
   gauge<K extends MetricNameOf<"LastValue">>(name: K): GaugeHandle<LabelsOf<K>>;
   histogram<K extends MetricNameOf<"Distribution">>(name: K): HistogramHandle<LabelsOf<K>>;
-  /** Called before each scrape, for values that are computed when asked. */
+  /** Calls the function before each scrape, for values that are computed on demand. */
   onScrape(compute: () => void): void;
-  /** The text of a scrape, and its content type. */
+  /** The text of a scrape, with its content type. */
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
 type Instrument = SingleValue | Distribution;
 
-/** The text format that all scrapers take. */
+/** The text format, which all scrapers accept. */
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Differences between programs. */
@@ -67,15 +67,16 @@ export interface MetricsOptions {
   /** Put before every name; default none. */
   readonly prefix?: string;
   /**
-   * Called with an exception of an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on.
+   * Called with an exception from an {@link Metrics.onScrape} function, and the other metrics stay right. Default:
+   * `scrape` throws the exception.
    */
   readonly failed?: (error: unknown) => void;
 }
 
 /**
- * Metrics of a program; all that are fed exist from the start, those without labels with value 0. One that nothing feeds
- * yet, or ever in this program, is not shown: a 0 would say something of the world (that a certificate expires now), and
- * alarms would believe it.
+ * Metrics of a program. Each metric with a source exists from the start, and without labels its value is 0. A metric
+ * without a source in the program is not shown: a 0 would be a statement (a certificate expires now), and alarms would
+ * believe the statement.
  */
 export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
   const instruments = new Map<MetricName, Instrument>();
@@ -85,7 +86,7 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
     instruments.set(name, instrument((options.prefix ?? "") + name, metric));
   }
   const computed: (() => void)[] = [];
-  // Types are by the catalogue: an instrument of that name has that type and those labels.
+  // The catalogue gives the types: the instrument of a name has the catalogue's type and labels.
   const find = <T>(name: MetricName): T => (instruments.get(name) ?? nothing) as unknown as T;
   return {
     counter: (name) => find(name),
@@ -128,7 +129,7 @@ const nothing = {
   labels: () => nothing,
 };
 
-/** Metrics that are kept nowhere, for tests and embedding. */
+/** Metrics without storage, for tests and embedding. */
 export function noMetrics(): Metrics {
   const handle = () => nothing;
   return {

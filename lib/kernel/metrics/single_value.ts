@@ -1,26 +1,29 @@
 /**
- * Counters and gauges: one number for each combination of labels.
+ * Counters and gauges: a number for each combination of labels.
  *
  * @module
  */
 import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
-/** Values that are shown; a series takes about 150 bytes of a scrape. */
+/** Number of distinct values of a bounded label. A series takes about 150 bytes of a scrape. */
 const MOST = 500;
-/** UTF-16 units of a value. */
+/** Longest value, in UTF-16 units. */
 const LONGEST = 256;
 
-/** The first values are shown as they are, later ones as `other`: they are made up without end. */
+/**
+ * Limits the values of a label that anyone can invent without end. The first values are shown, later values become
+ * `other`.
+ */
 export class BoundedLabel {
   readonly #shown = new Set<string>();
   readonly #most: number;
 
-  /** @param most values that are shown; default 500 */
+  /** @param most Number of shown values. Default: 500. */
   constructor(most: number = MOST) {
     this.#most = most;
   }
 
-  /** The label's value. */
+  /** The label's value for a text. */
   of(text: string): string {
     const value = text.slice(0, LONGEST);
     if (this.#shown.has(value)) return value;
@@ -36,19 +39,20 @@ export interface SingleValueOptions {
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly labelNames: readonly string[];
-  /** The label whose values others choose. Default: none. */
+  /** The label with values from outside. Default: none. */
   readonly bounded?: string | undefined;
 }
 
 /**
- * A counter or a gauge. Without labels it is 0 from the start; a series with labels exists from its first value on.
+ * A counter or a gauge. Without labels, its value is 0 from the start. A series with labels exists from the first value
+ * on.
  *
- * A counter takes finite numbers from 0 on and throws RangeError otherwise: one NaN would spoil it for good. A gauge takes
- * any number. The types of the handles decide which of their methods a program may call.
+ * A counter takes finite numbers from 0 on and throws RangeError otherwise, because one NaN would spoil the counter for
+ * good. A gauge takes any number. The types of the handles decide which methods a program may call.
  */
 export class SingleValue {
   readonly #options: SingleValueOptions;
-  /** By the labels' text, in the order of their first values. */
+  /** Values by label text, in the order of the first values. */
   readonly #values = new Map<string, number>();
   readonly #bound = new BoundedLabel();
 
@@ -67,7 +71,7 @@ export class SingleValue {
 
   dec(value?: number): void;
   dec(labels: LabelValues<string>, value?: number): void;
-  /** Takes from a series: 1 by default. */
+  /** Subtracts from a series: 1 by default. */
   dec(first: LabelValues<string> | number = 1, second = 1): void {
     if (typeof first === "number") this.#add("", -first);
     else this.#add(this.#key(first), -second);
@@ -75,13 +79,13 @@ export class SingleValue {
 
   set(value: number): void;
   set(labels: LabelValues<string>, value: number): void;
-  /** Gives a series its value. */
+  /** Sets the value of a series. */
   set(first: LabelValues<string> | number, second = 0): void {
     if (typeof first === "number") this.#values.set("", first);
     else this.#values.set(this.#key(first), second);
   }
 
-  /** The series of these labels; it is shown from its first value on. */
+  /** The series for the labels. The page shows a series from the first value on. */
   labels(labels: LabelValues<string>): {
     inc(value?: number): void;
     dec(value?: number): void;
@@ -100,7 +104,7 @@ export class SingleValue {
     this.#values.delete(this.#key(labels));
   }
 
-  /** Its part of the page of metrics. */
+  /** The metric's part of the metrics page. */
   text(): string {
     const { name, help, type } = this.#options;
     let text = headLines(name, help, type);

@@ -1,11 +1,11 @@
 /**
- * The entries of the catalogue that wait for the part "ambient".
+ * Catalogue entries that wait for the part "ambient".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part with its entries. */
+/** The part "ambient" with its entries. */
 export const ambient: NotBuiltPart = {
   title: "ambient",
   about: "Waypoints, the node tunnel, and mesh traffic in it.",

@@ -1,6 +1,6 @@
 /**
- * The one catalogue of names accepted and not built yet: warnings at start, help, `/debug/live`, the metrics page and
- * the reference ask it.
+ * The catalogue of names that are accepted but not built yet. Used by warnings at start, help, `/debug/live`, the
+ * metrics page and the reference.
  *
  * @module
  */
@@ -18,27 +18,27 @@ export const NOT_BUILT: readonly NotBuilt[] = NOT_BUILT_PARTS.flatMap(entriesOf)
 
 const byName = new Map(NOT_BUILT.map((entry) => [`${entry.what} ${entry.name}`, entry]));
 
-/** The entry of a name; undefined: it has the effect that it should have. */
+/** The entry of a name. Undefined for a name with its full effect. */
 export function notBuilt(what: NotBuiltWhat, name: string): NotBuilt | undefined {
   return byName.get(`${what} ${name}`);
 }
 
-/** All entries of one sort, by name. */
+/** All names of a sort, sorted. */
 export function notBuiltNames(what: NotBuiltWhat): string[] {
   return NOT_BUILT.filter((entry) => entry.what === what).map(({ name }) => name).sort();
 }
 
-/** Names of given flags of a program that have no effect, with their dashes, sorted. */
+/** The given flags of a program that have no effect, with dashes, sorted. */
 export function flagsNotBuilt(program: string, given: Iterable<string>): string[] {
   return [...given].map((name) => `--${name}`).filter((flag) => notBuilt("flag", `${program} ${flag}`)).sort();
 }
 
-/** Names of given settings that have no effect, sorted: not built yet, or never needed here. */
+/** The given settings without effect, sorted: not built yet, or never needed here. */
 export function settingsWithoutEffect(given: Iterable<string>): string[] {
   return [...given].filter((name) => notBuilt("setting", name) || Object.hasOwn(NEEDLESS_SETTINGS, name)).sort();
 }
 
-/** Fields of the mesh configuration that have no effect, sorted: not built yet, or never needed here. */
+/** Fields of the mesh configuration without effect, sorted: not built yet, or never needed here. */
 export function meshFieldsWithoutEffect(): string[] {
   return [...notBuiltNames("mesh field"), ...Object.keys(NEEDLESS_MESH_FIELDS)].sort();
 }

@@ -1,8 +1,9 @@
 /**
- * The shape of the catalogue of names (settings, metrics, flags, commands) that are accepted and not built yet.
+ * The shape of the catalogue of names (settings, metrics, flags, commands) that are accepted but not built yet.
  *
- * Its names are plain texts, so that it imports no other package and any may ask it. Tests hold each list against the
- * owner of the names: each name on it has no effect, and each without effect is on it.
+ * Names are plain texts, so that the catalogue imports no other package and any package may use the catalogue. Tests
+ * compare each list with the owner of the names: every listed name has no effect, and every name without effect is
+ * listed.
  *
  * @module
  */
@@ -16,9 +17,9 @@ export type NotBuiltWhat =
   | "command"
   | "refused";
 
-/** One part of the product that is not built, with the names that wait for it. */
+/** A part of the product that is not built, with all names waiting for the part. */
 export interface NotBuiltPart {
-  /** A word or two, as messages name the part. */
+  /** The part's name in messages, a word or two. */
   readonly title: string;
   /** The work of the part, in one sentence. */
   readonly about: string;
@@ -31,21 +32,21 @@ export interface NotBuiltPart {
   readonly meshFields?: readonly string[];
   /** `program command`. */
   readonly commands?: readonly string[];
-  /** Names that are not accepted at all, with the present behaviour. */
+  /** Names that are refused, with the present behaviour. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
-/** One thing that is accepted, or refused, because the part that acts on it is not built. */
+/** A name that is accepted or refused because the part behind the name is not built. */
 export interface NotBuilt {
   readonly what: NotBuiltWhat;
   readonly name: string;
-  /** Title of the part that will build it. */
+  /** Title of the missing part. */
   readonly part: string;
-  /** Its present behaviour; follows the name in a sentence. */
+  /** The present behaviour, written to follow the name in a sentence. */
   readonly effect: string;
 }
 
-/** The behaviour of a name of each sort until its part is built. */
+/** The behaviour of each sort of names until the part is built. */
 export const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>> = {
   setting: "is checked, and has no effect",
   metric: "is not on the page of metrics",

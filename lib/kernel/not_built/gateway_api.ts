@@ -1,11 +1,11 @@
 /**
- * The entries of the catalogue that wait for the part "Gateway API".
+ * Catalogue entries that wait for the part "Gateway API".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part with its entries. */
+/** The part "Gateway API" with its entries. */
 export const gatewayApi: NotBuiltPart = {
   title: "Gateway API",
   about: "Gateway API objects as a source.",

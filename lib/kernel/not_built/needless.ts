@@ -1,6 +1,6 @@
 /**
- * Settings, fields and values that will never have an effect here, because there is nothing for them to change, and metrics
- * that would never change.
+ * Settings, fields and values that will never have an effect here because nothing exists for them to change, and
+ * metrics that would never change.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export const NEEDLESS_MESH_FIELDS: Readonly<Record<string, string>> = {
     "DestinationRules say whether and by which authorities clients verify a server; Istio does not read the field either",
 };
 
-/** Values of fields that are not taken, with the reason; a warning names each that is given. */
+/** Ignored values of fields, with the reason. A warning names each given value. */
 export const NEEDLESS_VALUES: Readonly<Record<string, string>> = {
   "configSources[].address k8s://CLUSTER":
     "a control plane in that cluster serves its configuration at xds://HOST:PORT; Istio reads nothing from there either",
@@ -45,7 +45,9 @@ const NO_PROXIES = "it serves no proxies";
 const NO_TRANSLATION = "it reads no configuration and no services";
 const OF_AGENTS = "agents do this work, and count it";
 
-/** Metrics that a program has no use for, by program, with the reason: they are not on its page. */
+/**
+ * Metrics without a use in a program, by program, with the reason. The program's metrics page leaves these metrics out.
+ */
 export const NEEDLESS_METRICS: Readonly<Record<Program, Readonly<Record<string, string>>>> = {
   "pilot-discovery": all(OF_AGENTS, [
     "num_outgoing_retries",
@@ -99,7 +101,7 @@ function all(reason: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, reason]));
 }
 
-/** Programs that have no use for a metric, each with the reason. */
+/** Programs without a use for a metric, each with the reason. */
 export function needlessIn(metric: string): [program: string, reason: string][] {
   return Object.entries(NEEDLESS_METRICS).flatMap(([program, { [metric]: reason }]) =>
     reason === undefined ? [] : [[program, reason]]

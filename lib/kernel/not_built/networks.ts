@@ -1,11 +1,11 @@
 /**
- * The entries of the catalogue that wait for the part "networks".
+ * Catalogue entries that wait for the part "networks".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part with its entries. */
+/** The part "networks" with its entries. */
 export const networks: NotBuiltPart = {
   title: "networks",
   about: "Gateways of networks that are objects of the Gateway API.",

@@ -1,37 +1,35 @@
 /**
- * Facts about this build.
+ * Version, commit and runtime of the running build.
  *
- * Permissions: read (`.git` of the tree); without it the commit is unknown.
+ * Permissions: read (`.git` of the tree). Without the permission, the commit is unknown.
  *
  * @module
  */
 
-// The commit of a clone, from git's own files: no program is started for it.
-
-/** Reads a text file; undefined where there is none, or none that may be read. */
+/** Reads a text file. Undefined for an absent or forbidden file. */
 type ReadText = (path: string) => string | undefined;
 
 /** A full name of a commit: SHA-1 or SHA-256. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
- * The commit that is checked out below a folder; undefined where it is no clone.
+ * The checked-out commit of a clone, from git's own files: no program is started. Undefined outside a clone.
  *
- * @param root Without a slash at the end.
+ * @param root Path of the clone, without a slash at the end.
  */
 export function gitRevision(root: string, read: ReadText): string | undefined {
   const folder = gitFolder(root, read);
   const head = read(`${folder}/HEAD`)?.trim();
   const ref = /^ref: (refs\/\S+)$/.exec(head ?? "")?.[1];
   if (ref === undefined) return commitIn(head);
-  // The refs of a work tree lie where those of its repository do.
+  // A work tree shares the refs of its repository.
   const common = read(`${folder}/commondir`)?.trim();
   const shared = common === undefined ? folder : inside(folder, common);
   return commitIn(read(`${folder}/${ref}`)) ?? commitIn(read(`${shared}/${ref}`)) ??
     packed(read(`${shared}/packed-refs`), ref);
 }
 
-/** `.git` of a clone is the folder itself; of a work tree a file that says where it is. */
+/** `.git` of a clone is the folder. `.git` of a work tree is a file that names the folder. */
 function gitFolder(root: string, read: ReadText): string {
   const link = /^gitdir: (.+)$/m.exec(read(`${root}/.git`) ?? "")?.[1];
   return link === undefined ? `${root}/.git` : inside(root, link.trim());
@@ -51,12 +49,12 @@ function packed(text: string | undefined, ref: string): string | undefined {
   return commitIn(line?.split(" ")[0]);
 }
 
-/** Facts about a build; `unknown` where the build did not say. */
+/** Facts about a build. `unknown` where the build does not tell. */
 export interface BuildInfo {
   readonly version: string;
-  /** Commit it was built from. */
+  /** Commit of the source. */
   readonly revision: string;
-  /** Runtime and its version, such as `deno2.8.3`. Tools made for Istio look for it under `golang_version`. */
+  /** Runtime with version, such as `deno2.8.3`. Tools made for Istio get the runtime under `golang_version`. */
   readonly runtime: string;
   /** `Clean` or `Modified`: whether the commit says everything. */
   readonly status: string;
@@ -66,7 +64,7 @@ export interface BuildInfo {
 /** Version of the product, as in the changelog. */
 export const VERSION = "0.1.0";
 
-/** Facts about the running build. The commit is that of the clone that the program runs from. */
+/** Facts about the running build. The commit is the checked-out commit of the program's clone. */
 export function buildInfo(): BuildInfo {
   return {
     version: VERSION,
@@ -77,17 +75,17 @@ export function buildInfo(): BuildInfo {
   };
 }
 
-/** Read once, when a program starts: a later pull does not change what runs. */
+/** Read once, at the start of a program: a later pull does not change the running code. */
 const ownRevision = once((): string | undefined => {
   const root = new URL("../../..", import.meta.url);
   if (root.protocol !== "file:" || Deno.build.standalone) return undefined;
   return gitRevision(root.pathname.replace(/\/$/, ""), (path) => {
-    // A library must not make its user's terminal ask for this.
+    // A library must not cause a permission prompt on the user's terminal.
     if (Deno.permissions.querySync({ name: "read", path }).state !== "granted") return undefined;
     try {
       return Deno.readTextFileSync(path);
     } catch {
-      // No clone, a folder, or nothing that this program may read: each means that the commit is not known.
+      // Not a clone, a folder, or a forbidden file: in each case the commit is unknown.
       return undefined;
     }
   });

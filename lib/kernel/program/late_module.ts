@@ -1,16 +1,16 @@
 /**
- * Modules that are loaded by a name which is made at run time. An import that the runtime can see is read and parsed,
- * with all that it imports, before the program runs, for any of its commands.
+ * Modules loaded under a name that is made at run time. The runtime reads and parses a visible import, with all further
+ * imports, before any command of the program runs.
  *
  * @module
  */
 
 /**
- * Address of the module beside another one.
+ * Address of the module beside another module.
  *
- * @param name File name without its ending.
- * @param own `import.meta.url` of the module that loads it: a packed program has JavaScript where the tree has
- * TypeScript, all of it in one folder.
+ * @param name File name without the ending.
+ * @param own `import.meta.url` of the loading module. In a packed program modules are JavaScript, all in one folder; in
+ * the tree modules are TypeScript.
  */
 export function moduleBeside(name: string, own: string): URL {
   return new URL(`${name}.${own.endsWith(".js") ? "js" : "ts"}`, own);

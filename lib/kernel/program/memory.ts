@@ -5,31 +5,32 @@
  */
 
 /**
- * Heaps below this size are left as they are. One of 1,000 services would have 128 MiB resident instead of 152, but a
- * heap that was made small grows again when proxies come: 400 of them cost 3.4 instead of 2.9 CPU s.
+ * Smaller heaps are left alone. A heap for 1,000 services would have 128 MiB resident instead of 152. But a heap made
+ * small grows again when proxies come: 400 proxies cost 3.4 instead of 2.9 CPU seconds.
  */
 const WORTH_IT = 64 * 1024 * 1024;
 
 /**
- * Heaps above this size are left as they are, too: nothing else may wait for more than a second. One of 200,000 service
- * entries (650 MB that live) took 1.5 s, and 3.3 s on a busy machine.
+ * Larger heaps are left alone, too, because the process must not stop for more than a second. A heap for 200,000
+ * service entries (650 MB alive) took 1.5 s, and 3.3 s on a busy machine.
  */
 const TOO_LONG = 200 * 1024 * 1024;
 
-/** The function that the engine offers under `--expose-gc`: https://v8.github.io/api/head/ (`GCExtension`). */
+/** The engine's function under `--expose-gc`: https://v8.github.io/api/head/ (`GCExtension`). */
 interface CollectingEngine {
   readonly gc?: (how: { readonly type: "major"; readonly flavor: "last-resort" }) => void;
 }
 
 /**
- * Collects garbage and gives free pages back to the system, where a flag of the engine offers that
- * (`--v8-flags=--expose-gc`) and the heap is large, but not so large that it would take a second; else does nothing.
+ * Collects garbage and gives free pages back to the system. Does nothing unless the engine offers the function
+ * (`--v8-flags=--expose-gc`) and the heap has a size between `least` and 200 MiB. Collecting a larger heap could take
+ * longer than a second.
  *
- * For the end of a start: reading leaves pages behind that are partly free, and a server that rests would keep them. It
- * takes some 4 ms for each MB that lives, in which nothing else runs.
+ * Call it at the end of a start: reading leaves partly free pages behind, and an idle server would keep these pages.
+ * The collection takes about 4 ms for each MB alive, and nothing else runs during that time.
  *
- * @param heap Bytes that the heap takes: `Deno.memoryUsage().heapTotal`.
- * @param least Size from which it is worth the time; default 64 MiB. A program that runs beside every workload collects
+ * @param heap Size of the heap in bytes: `Deno.memoryUsage().heapTotal`.
+ * @param least Smallest heap worth the time. Default: 64 MiB. A program that runs beside every workload collects
  * smaller heaps.
  * @param engine The object with the engine's function; for tests.
  */
@@ -38,6 +39,6 @@ export function giveMemoryBack(
   least = WORTH_IT,
   engine: CollectingEngine = globalThis as CollectingEngine,
 ): void {
-  // The collector's usual run moves next to nothing, so it frees few pages; this one does.
+  // The engine's usual collection moves next to nothing and so frees few pages. A `last-resort` collection frees them.
   if (heap >= least && heap <= TOO_LONG) engine.gc?.({ type: "major", flavor: "last-resort" });
 }

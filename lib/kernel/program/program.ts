@@ -1,5 +1,5 @@
 /**
- * The three programs and the letters by which tables name them.
+ * The three programs, and a letter for each program in tables.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export type Program = keyof typeof programLetters;
 /** Letter of a program: D, A or C. */
 export type ProgramLetter<P extends Program = Program> = (typeof programLetters)[P];
 
-/** The programs that use a setting or a metric, by their letters. */
+/** The programs that use a setting or a metric, by letter. */
 export type Users = "DAC" | "DA" | "DC" | "AC" | "D" | "A" | "C";
 
 /** All programs, in the order of the tables. */

@@ -1,5 +1,5 @@
 /**
- * Variables that only pilot-agent reads.
+ * Variables of pilot-agent alone.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * The border where Istio's spellings of variables become ours. No code behind it knows the other names.
+ * The border between Istio's names of variables and our names. No code behind the border knows Istio's names.
  *
- * A variable set in both spellings keeps our value.
+ * If a variable is set under both names, the value under our name counts.
  *
  * @module
  */
@@ -9,7 +9,7 @@
 /** Environment as a plain table. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Istio's names that no prefix rule covers, and ours. */
+/** Variables without a common prefix rule: Istio's name and our name. */
 export const renamed: Readonly<Record<string, string>> = {
   DISABLE_ENVOY: "DISABLE_PROXY",
   ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY: "ENABLE_SELECTOR_BASED_ORCH_GATEWAY_POLICY",
@@ -40,7 +40,7 @@ export const renamed: Readonly<Record<string, string>> = {
 /** Istio's prefixes and ours; `ISTIO_` also covers node metadata (`ISTIO_META_*`, `ISTIO_METAJSON_*`). */
 export const renamedPrefixes: Readonly<Record<string, string>> = { ISTIO_: "MESH_", ISTIOD_: "MESHD_" };
 
-/** Istio's values that are spelled otherwise here, by our variable name. */
+/** Values with another spelling in Istio: by our variable name, Istio's value and our value. */
 export const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   EXTERNAL_CA: { ISTIOD_RA_KUBERNETES_API: "ISTIOD_RA_ORCH_API" },
   PILOT_CERT_PROVIDER: { istiod: "meshd" },
@@ -50,7 +50,7 @@ export const renamedValues: Readonly<Record<string, Readonly<Record<string, stri
 /** Prefix of signer names given to PILOT_CERT_PROVIDER in Istio. */
 const SIGNER_PREFIX = "k8s.io/";
 
-/** Our name of a variable that is given in either spelling. */
+/** Our name of a variable in either spelling. */
 export function ourName(name: string): string {
   const exact = renamed[name];
   if (exact !== undefined) return exact;
@@ -67,7 +67,7 @@ function ourValue(name: string, value: string): string {
   return renamedValues[name]?.[value] ?? value;
 }
 
-/** An environment in our spelling, and the name under which each renamed variable was given. */
+/** An environment in our spelling, with the given name of each renamed variable. */
 export interface OurEnvironment {
   readonly env: Readonly<Record<string, string>>;
   readonly givenAs: ReadonlyMap<string, string>;
@@ -89,7 +89,7 @@ export function inOurSpelling(env: Environment): OurEnvironment {
   return { env: result, givenAs };
 }
 
-/** Every spelling under which a variable of ours may be given: our name first. */
+/** Every spelling of a variable of ours: our name first. */
 export function spellings(name: string): string[] {
   const found = [name];
   for (const [theirs, ours] of Object.entries(renamed)) if (ours === name) found.push(theirs);

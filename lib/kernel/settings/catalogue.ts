@@ -1,5 +1,5 @@
 /**
- * The one catalogue of environment variables of all three programs.
+ * The catalogue of environment variables of all three programs.
  *
  * @module
  */
@@ -38,16 +38,16 @@ export const catalogue = {
   ...ownSettings,
 };
 
-/** Type of the catalogue, from which {@link Settings} is made. */
+/** Type of the catalogue, and the source of {@link Settings}. */
 export type Catalogue = typeof catalogue;
 
 /** Name of a variable. */
 export type SettingName = keyof Catalogue;
 
-/** Values of every variable, as read once at start. Take `Pick<Settings, "A" | "B">` of what you need. */
+/** Values of every variable, read once at start. Take `Pick<Settings, "A" | "B">` with only the needed names. */
 export type Settings = { readonly [K in SettingName]: Catalogue[K]["default"] };
 
-/** Values of the variables that a program uses. */
+/** Values of a program's variables. */
 export type SettingsOf<P extends Program> = {
   readonly [
     K in SettingName as Catalogue[K]["users"] extends `${string}${ProgramLetter<P>}${string}` ? K : never
@@ -59,12 +59,16 @@ export function settingEntries(): [SettingName, Setting][] {
   return Object.entries(catalogue) as [SettingName, Setting][];
 }
 
-/** The variables that a program uses. */
+/** The variables of a program. */
 export function settingsUsedBy(program: Program): [SettingName, Setting][] {
   return settingEntries().filter(([, setting]) => usedBy(setting.users, program));
 }
 
-/** Default of a setting for one program; `ambient` says whether PILOT_ENABLE_AMBIENT is on. */
+/**
+ * Default of a setting for one program.
+ *
+ * @param ambient Whether `PILOT_ENABLE_AMBIENT` is on.
+ */
 export function defaultOf(setting: Setting, program: Program, ambient = false): SettingValue {
   const own = setting.per?.[programLetters[program]];
   return own ?? (ambient ? setting.ambient : undefined) ?? setting.default;

@@ -1,5 +1,5 @@
 /**
- * Variables that only install-cni reads; most pair with a flag, which wins when it is given.
+ * Variables of install-cni alone. Most variables pair with a flag, and a given flag wins.
  *
  * @module
  */

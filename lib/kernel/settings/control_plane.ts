@@ -1,5 +1,5 @@
 /**
- * PILOT_ variables that steer the server itself: pushes, caches, controllers, status, registries.
+ * PILOT_ variables that steer the server: pushes, caches, controllers, status, registries.
  *
  * @module
  */

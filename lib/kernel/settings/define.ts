@@ -1,19 +1,19 @@
 /**
- * The definition of one environment variable: type, default, users and help, as data.
+ * The definition of an environment variable: type, default, users and help, as data.
  *
  * @module
  */
 import type { Users } from "../program/program.ts";
 import { parseDuration } from "../time/duration.ts";
 
-/** Type names as the reference tables print them. Durations are milliseconds in memory. */
+/** Type names as printed in the reference tables. Durations are milliseconds in memory. */
 export type SettingType = "Boolean" | "String" | "Integer" | "Duration" | "Float";
 
-/** Parts of a setting that most do without. */
+/** Rare parts of a setting. */
 export interface SettingExtras<V> {
-  /** Allowed values; the empty text is allowed when it is the default. */
+  /** Allowed values. The empty text is allowed if the default is empty. */
   readonly allowed?: readonly string[];
-  /** The allowed form of a text, with its expectation in words. */
+  /** The allowed form of a text, with the expectation in words. */
   readonly form?: { readonly pattern: RegExp; readonly expected: string };
   /** Least allowed number. */
   readonly min?: number;
@@ -23,15 +23,15 @@ export interface SettingExtras<V> {
   readonly ambient?: V;
   /** Defaults of single programs, by letter. */
   readonly per?: Readonly<Partial<Record<"D" | "A" | "C", V>>>;
-  /** The reference's text for a default that is found out at run time, by program letter. */
+  /** The reference's text for a default that is known only at run time, by program letter. */
   readonly shown?: Readonly<Partial<Record<"D" | "A" | "C", string>>>;
-  /** Integer that is a file mode: `0600` and `0x180` are read as octal and hexadecimal. */
+  /** The integer is a file mode: `0600` and `0x180` are read as octal and hexadecimal. */
   readonly mode?: boolean;
-  /** Left out of the reference page: for tests of the product itself. */
+  /** Left out of the reference page, because the setting serves tests of the product. */
   readonly hidden?: boolean;
 }
 
-/** One environment variable. */
+/** An environment variable. */
 export interface Setting<U extends Users = Users, V extends SettingValue = SettingValue> extends SettingExtras<V> {
   readonly type: SettingType;
   readonly users: U;
@@ -93,9 +93,9 @@ export function float<U extends Users>(
 }
 
 /**
- * A duration, its default in Go syntax.
+ * A duration, with a default in Go syntax.
  *
- * @throws {RangeError} when the default is no duration: a mistake in a catalogue file.
+ * @throws {RangeError} when the default is not a duration: a mistake in a catalogue file.
  */
 export function dur<U extends Users>(
   users: U,

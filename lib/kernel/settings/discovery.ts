@@ -1,5 +1,5 @@
 /**
- * Variables that only pilot-discovery reads.
+ * Variables of pilot-discovery alone.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Variables about identity, certificates and trust, used by more than one program.
+ * Variables about identity, certificates and trust, used by several programs.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Variables of this project beyond the shared tables. Kept apart, so that each is a decision and not an accident.
+ * Variables of this project beyond the shared tables. A file of their own makes each addition a decision, not an
+ * accident.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Text of one variable to its value, or to the expectation that it does not meet.
+ * Reads the text of a variable: into a value, or into the expectation that the text fails.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function parseBoolean(text: string): boolean | undefined {
   return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : undefined;
 }
 
-/** Reads one setting's text. */
+/** Reads the text of a setting. */
 export function parseSetting(setting: Setting, text: string): ParsedValue {
   switch (setting.type) {
     case "Boolean": {
@@ -68,7 +68,11 @@ function ranged(
   return { expected: [expected, ...limits.filter((l) => l !== "")].join(", ") };
 }
 
-/** Whole number in the 64-bit range that a double holds exactly; `mode` also reads Go's 0x, 0o, 0b and leading 0. */
+/**
+ * A whole number within the safe integers of a double.
+ *
+ * @param mode Whether Go's prefixes of a file mode are read, too: 0x, 0o and a leading 0.
+ */
 function parseInteger(text: string, mode: boolean): number | undefined {
   let value: number | undefined;
   if (/^[+-]?\d+$/.test(text) && !(mode && /^[+-]?0\d/.test(text))) value = Number(text);

@@ -1,5 +1,5 @@
 /**
- * Variables about the platform, clusters, connections and metrics, used by more than one program.
+ * Variables about the platform, clusters, connections and metrics, used by several programs.
  *
  * @module
  */

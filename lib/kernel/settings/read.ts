@@ -1,5 +1,5 @@
 /**
- * Reads the environment once, at start, into one typed object that is passed down.
+ * Reads the environment once, at start, into a typed object.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import { defaultOf, type SettingsOf, settingsUsedBy } from "./catalogue.ts";
 import type { SettingValue } from "./define.ts";
 import { parseSetting } from "./parse.ts";
 
-/** One variable that cannot be read. */
+/** A variable with an invalid value. */
 export interface SettingFinding {
-  /** Name as it was given, in either spelling. */
+  /** The name as given, in either spelling. */
   readonly name: string;
   readonly value: string;
   readonly expected: string;
 }
 
-/** All variables that cannot be read, in one error. */
+/** All variables with invalid values, in one error. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   /** @param problems Every variable at fault. */
@@ -31,10 +31,10 @@ function shorten(value: string): string {
 }
 
 /**
- * The settings of a program, from its environment, in either spelling ({@link inOurSpelling}). Durations are
- * milliseconds. An empty variable is unset, except for texts, where it is the empty text.
+ * The settings of a program from the environment, in either spelling ({@link inOurSpelling}). Durations are
+ * milliseconds. An empty variable is unset, except for texts, where the value is the empty text.
  *
- * @throws {SettingsError} naming every bad variable, its value and the expectation.
+ * @throws {SettingsError} naming every bad variable with value and expectation.
  */
 export function readSettings<P extends Program>(program: P, environment: Environment): SettingsOf<P> {
   const { env, givenAs } = inOurSpelling(environment);
@@ -57,7 +57,7 @@ export function readSettings<P extends Program>(program: P, environment: Environ
   return Object.freeze(values) as SettingsOf<P>;
 }
 
-/** Settings with every default, changed where given: what tests and embedders start from. */
+/** Settings with every default, except for the given changes. For tests and embedders. */
 export function defaultSettings<P extends Program>(program: P, changes: Partial<SettingsOf<P>> = {}): SettingsOf<P> {
   const ambient = (changes as { PILOT_ENABLE_AMBIENT?: boolean }).PILOT_ENABLE_AMBIENT === true;
   const defaults = settingsUsedBy(program).map(([name, setting]) => [name, defaultOf(setting, program, ambient)]);

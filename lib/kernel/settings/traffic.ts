@@ -1,5 +1,5 @@
 /**
- * PILOT_ variables that shape what proxies receive: filters, listeners, clusters, sessions, telemetry.
+ * PILOT_ variables that shape the configuration of proxies: filters, listeners, clusters, sessions, telemetry.
  *
  * @module
  */

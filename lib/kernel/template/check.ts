@@ -1,20 +1,21 @@
 /**
- * Finds names of functions and templates that do not exist before a template runs, so that a bad one is refused when it
- * is read and not when it is needed.
+ * Finds unknown functions and templates before a template runs, so that a bad template is refused when read and not
+ * when needed.
  *
  * @module
  */
 import { parseTemplate } from "./parse.ts";
 import { type Operand, type Pipe, type TemplateNode, TextTemplateError } from "./syntax.ts";
 
-/** Functions that the evaluator has itself. */
+/** Functions of the evaluator. */
 const OF_EVALUATOR: readonly string[] = ["and", "or"];
 
 /**
- * The mistakes in a template that do not depend on its data: a line each with file, line and name; none: it can run.
+ * The mistakes in a template that do not depend on data. A line for each mistake has file, line and name. Without a
+ * mistake, the template can run.
  *
- * @param file its name, for messages
- * @param known whether there is a function of a name
+ * @param file Name of the template, for messages.
+ * @param known Whether a function of a name exists.
  */
 export function templateProblems(text: string, file: string, known: (name: string) => boolean): string[] {
   try {

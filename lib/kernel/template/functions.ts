@@ -1,21 +1,20 @@
 /**
- * Functions of templates: those of Go's `text/template`, and the ones of its usual library (sprig) that texts of
- * configuration need.
+ * Functions of templates: the functions of Go's `text/template`, and the functions of sprig that configuration uses.
  *
  * @module
  */
 
-/** A function of templates. An exception of it is an error of the template. */
+/** A function of templates. An exception becomes an error of the template. */
 export type TemplateFunction = (...values: readonly unknown[]) => unknown;
 
-/** Whether a value counts as there: not empty, not 0, not false. */
+/** Whether a value counts as true: not empty, not 0, not false. */
 export function isThere(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
 }
 
-/** A value as Go prints it. */
+/** A value in Go's printed form. */
 export function printed(value: unknown): string {
   if (value === undefined || value === null) return "<no value>";
   if (Array.isArray(value)) return `[${value.map(printed).join(" ")}]`;
@@ -23,7 +22,7 @@ export function printed(value: unknown): string {
   return `map[${sorted(value).map(([key, one]) => `${key}:${printed(one)}`).join(" ")}]`;
 }
 
-/** Members by key: maps of Go are walked in this order. */
+/** Members sorted by key, like Go's walk through maps. */
 export function sorted(value: object): [string, unknown][] {
   return Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
 }
@@ -49,14 +48,14 @@ function compare(a: unknown, b: unknown): number {
   return text(a) < text(b) ? -1 : a === b ? 0 : 1;
 }
 
-/** The member of a list or a map; undefined: it has none. */
+/** The member of a list or a map. Undefined for an absent member. */
 export function memberOf(value: unknown, key: unknown): unknown {
   if (Array.isArray(value)) return value[number(key)];
   if (typeof value !== "object" || value === null) return undefined;
   return Object.hasOwn(value, String(key)) ? (value as Record<string, unknown>)[String(key)] : undefined;
 }
 
-/** A field, or what a method of Go's would give that protobuf makes for it: `GetName`, `GetValue`, `String`. */
+/** A field, or the result of a Go method that protobuf generates for the field: `GetName`, `GetValue`, `String`. */
 export function fieldOf(value: unknown, name: string): unknown {
   if (Array.isArray(value)) throw new Error(`got a list, expected something with a field ${name}`);
   const found = memberOf(value, name);
@@ -88,7 +87,9 @@ const json: TemplateFunction = (value) => JSON.stringify(value ?? null);
 const indented = (spaces: unknown, value: unknown) =>
   text(value).split("\n").map((line) => " ".repeat(number(spaces)) + line).join("\n");
 
-/** The functions. `and` and `or` are the evaluator's: they leave out operands that need not be known. */
+/**
+ * The functions. `and` and `or` belong to the evaluator, because they skip operands without influence on the result.
+ */
 export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   not: (value) => !isThere(value),
   eq: (value, ...others) => others.some((other) => other === value),

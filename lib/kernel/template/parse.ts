@@ -1,5 +1,5 @@
 /**
- * Reads templates as Go's `text/template` has them: values, pipelines, `if`, `with`, `range`, variables, comments,
+ * Reads templates in the syntax of Go's `text/template`: values, pipelines, `if`, `with`, `range`, variables, comments,
  * `define` and `template`.
  *
  * Not read: `block`, `break`, `continue`, `else with`.
@@ -12,8 +12,8 @@ import { type TemplatePart, templateParts } from "./tokens.ts";
 /**
  * Reads a template.
  *
- * @param file its name, for messages
- * @throws {TextTemplateError} naming the line, the text there and the expectation
+ * @param file Name of the template, for messages.
+ * @throws {TextTemplateError} with the line, the text at fault and the expectation.
  */
 export function parseTemplate(text: string, file: string): TemplateNode[] {
   const reader = new TemplateReader(templateParts(text, file), file);
@@ -77,7 +77,7 @@ class TemplateReader {
     return { kind: "define", name, body };
   }
 
-  /** @param at the word behind the keyword */
+  /** @param at Index of the word behind the keyword. */
   #block(kind: BlockNode["kind"], action: ActionPart, at: number): BlockNode {
     const { words, line } = action;
     const sign = words.indexOf(":=");
@@ -101,7 +101,7 @@ class TemplateReader {
     return nodes;
   }
 
-  /** The pipeline from a word to the end of its action. */
+  /** The pipeline from a word to the end of the action. */
   #pipe({ words, line }: ActionPart, from: number): Pipe {
     const state = { words, at: from };
     const pipe = this.#commands(state, line);

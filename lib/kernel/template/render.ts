@@ -7,33 +7,32 @@ import { fieldOf, isThere, printed, sorted, TEMPLATE_FUNCTIONS, type TemplateFun
 import { parseTemplate } from "./parse.ts";
 import { type BlockNode, type Operand, type Pipe, type TemplateNode, TextTemplateError } from "./syntax.ts";
 
-/** Longest result, characters: loops in loops must not fill the memory. */
+/** Longest result in characters: nested loops must not fill the memory. */
 const MAX_RESULT = 16 * 1024 * 1024;
 
-/** Parts within parts, and calls of parts altogether, at most: a template ends. */
+/** Limits of nested calls and of all calls, so that every template ends. */
 const MAX_DEPTH = 32;
 const MAX_CALLS = 10_000;
 
-/** Extras of one template beside the common functions. */
+/** Extras of a template besides the common functions. */
 export interface RenderOptions {
-  /** Functions by name, over those of all templates. */
+  /** Functions by name. They override the common functions. */
   readonly functions?: Readonly<Record<string, TemplateFunction>>;
-  /** The text of a value that is printed; default: as Go prints it. */
+  /** The text of a printed value. Default: Go's printed form. */
   readonly print?: (value: unknown) => string;
 }
 
 /**
- * The text that a template makes of a value. A name that the value does not have is false in a condition and an error
- * where it is printed.
+ * The text of a template for a value. An unknown name is false in a condition, and an error when printed.
  *
- * @param file the template's name, for messages
- * @throws {TextTemplateError} naming the line and the mistake
+ * @param file The template's name, for messages.
+ * @throws {TextTemplateError} with the line and the mistake.
  */
 export function renderTemplate(text: string, file: string, value: unknown, options: RenderOptions = {}): string {
   return renderNodes(parseTemplate(text, file), file, value, options);
 }
 
-/** As `renderTemplate`, for a template that was read before. */
+/** Like `renderTemplate`, for a parsed template. */
 export function renderNodes(
   nodes: readonly TemplateNode[],
   file: string,
@@ -45,7 +44,7 @@ export function renderNodes(
   return run.result;
 }
 
-/** Variables of a block, over those around it. */
+/** Variables of a block. They hide the variables of outer blocks. */
 class TemplateScope {
   readonly #own: Map<string, unknown>;
   readonly #outer: TemplateScope | undefined;
@@ -63,7 +62,7 @@ class TemplateScope {
     this.#own.set(name, value);
   }
 
-  /** False: there is no such variable. */
+  /** False if the variable does not exist. */
   replace(name: string, value: unknown): boolean {
     if (!this.#own.has(name)) return this.#outer?.replace(name, value) ?? false;
     this.#own.set(name, value);

@@ -1,5 +1,5 @@
 /**
- * From the text of a template to its texts and actions, and from an action to words.
+ * Splits a template into texts and actions, and an action into words.
  *
  * @module
  */
@@ -19,10 +19,10 @@ interface Action {
   readonly end: number;
 }
 
-/** A text in quotes, or one sign. */
+/** A text in quotes, or a single character. */
 const INSIDE = /"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^"`]/y;
 
-/** The action that begins at a place; undefined: it has no end. */
+/** The action at a position. Undefined for an action without an end. */
 function actionAt(text: string, at: number): Action | undefined {
   const trimsBefore = text[at + 2] === "-" && /\s/.test(text[at + 3] ?? "");
   const from = at + (trimsBefore ? 4 : 2);
@@ -38,16 +38,16 @@ function actionAt(text: string, at: number): Action | undefined {
   return { inside: text.slice(from, place), trimsBefore, trimsAfter, end: place + (trimsAfter ? 3 : 2) };
 }
 
-/** Where the end of an action is looked for that begins with a comment: signs of its words mean nothing. */
+/** Where to look for the end of an action, after a leading comment: signs inside a comment mean nothing. */
 function commentEnd(text: string, from: number): number {
   const end = text.indexOf("*/", from + 2);
   return end < 0 ? from : end + 2;
 }
 
 /**
- * Takes a template apart. `{{-` and `-}}` take the white space before and after away.
+ * Splits a template. `{{-` and `-}}` remove the white space before and after.
  *
- * @throws {TextTemplateError} for an action without end, or with a word that is none
+ * @throws {TextTemplateError} for an action without an end, or with an invalid word.
  */
 export function templateParts(text: string, file: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
@@ -88,7 +88,7 @@ function wordsOf(action: string, place: string): string[] {
     if (word === undefined) {
       throw new TextTemplateError(`${place}: got ${JSON.stringify(action.slice(start, start + 20))}, expected a value`);
     }
-    // A field of a result in parentheses stands right behind them: `(index .a 0).b`.
+    // A field of a result in parentheses stands directly behind the parentheses: `(index .a 0).b`.
     if (word.trim() !== "") words.push(word.startsWith(".") && action[start - 1] === ")" ? `)${word}` : word);
   }
   return words;

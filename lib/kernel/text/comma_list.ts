@@ -1,10 +1,10 @@
 /**
- * Lists in one text, as settings, flags and annotations have them.
+ * Comma-separated lists in settings, flags and annotations.
  *
  * @module
  */
 
-/** The parts of a comma-separated text, without spaces around them; empty ones are left out. */
+/** The parts of a comma-separated text, without surrounding spaces. Empty parts are left out. */
 export function commaList(text: string): string[] {
   return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
 }

@@ -1,22 +1,22 @@
 /**
- * Parts of a text before a sign, and texts without the signs at their end.
+ * Parts of a text before a sign, and texts without the signs at an end.
  *
- * A regular expression such as `/\/+$/` looks for the end from every slash of a text, so its time grows with the square
- * of a long row of slashes. These functions look at each character once.
+ * A regular expression such as `/\/+$/` searches for the end from every slash of a text, so its time grows with the
+ * square of a long row of slashes. The functions here look at each character once.
  *
  * @module
  */
 
-/** The text before the first of a sign; the whole text where the sign is not in it. */
+/** The text before the first occurrence of a sign, or the whole text without an occurrence. */
 export function before(text: string, sign: string): string {
   const at = text.indexOf(sign);
   return at < 0 ? text : text.slice(0, at);
 }
 
 /**
- * The text without the row of signs at its end.
+ * The text without trailing signs.
  *
- * @param signs The characters that are taken away, in any order.
+ * @param signs The characters to remove, in any order.
  */
 export function withoutEnd(text: string, signs: string): string {
   let end = text.length;
@@ -24,7 +24,7 @@ export function withoutEnd(text: string, signs: string): string {
   return text.slice(0, end);
 }
 
-/** The text without the rows of signs at its beginning and at its end. */
+/** The text without leading and trailing signs. */
 export function withoutEdges(text: string, signs: string): string {
   let from = 0;
   while (from < text.length && signs.includes(text[from]!)) from++;

@@ -1,16 +1,18 @@
 /**
- * "Did you mean": the known name that is nearest to one that is not known.
+ * "Did you mean": the known name that is nearest to an unknown name.
  *
  * @module
  */
 
-/** Names longer than this have no neighbour: what a client sends must not cost more than it is worth. */
+/**
+ * Longest name with a suggestion, in characters: a client's long text must not cost more than a suggestion is worth.
+ */
 const MAX_LENGTH = 64;
 
 /**
- * The candidate with the fewest edits (insert, delete, replace, swap of neighbours), when they are few enough to be a
- * slip: a third of the name's length, at least one. Without such a candidate, the only one that begins with the name.
- * Case, dashes and underscores do not count.
+ * The candidate with the fewest edits (insert, delete, replace, swap of neighbours). The edits must be few enough for a
+ * typing error: a third of the name's length, at least one. Without such a candidate, the only candidate that begins
+ * with the name. Case, dashes and underscores do not count.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = plain(name);
@@ -21,7 +23,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const { candidate, text } of known) {
     if (Math.abs(text.length - wanted.length) > limit) continue;
     const found = editsBetween(wanted, text);
-    // Of several at the same distance the first one is kept.
+    // Of several candidates at the same distance, the first is kept.
     if (found <= limit) [best, limit] = [candidate, found - 1];
   }
   if (best !== undefined || wanted.length < 3) return best;

@@ -1,10 +1,10 @@
 /**
- * Paths as people write them, as requests have them.
+ * Turns paths as written by people into request targets.
  *
  * @module
  */
 
-/** Path and query, encoded; undefined: it is no path. A missing slash at the begin is added. */
+/** Path and query, encoded. A missing leading slash is added. Undefined for an invalid path. */
 export function requestTarget(path: string): string | undefined {
   try {
     const { pathname, search } = new URL(`http://host${path.startsWith("/") ? "" : "/"}${path}`);

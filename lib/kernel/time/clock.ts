@@ -1,28 +1,28 @@
 /**
- * Time as a parameter: code that waits or measures takes a {@link Clock}, so that tests move time themselves.
+ * Time as a parameter: code that waits or measures takes a {@link Clock}, so that tests can control time.
  *
  * @module
  */
 
-/** Ends a timer; harmless when it has fired or was cancelled before. */
+/** Cancels a timer. Harmless after the timer has fired or was cancelled. */
 export type Cancel = () => void;
 
 /** Source of time and timers. */
 export interface Clock {
-  /** Wall time, milliseconds since 1970, for what people read. */
+  /** Wall time for people, milliseconds since 1970. */
   now(): number;
   /** Milliseconds since an arbitrary start, never going back, for measuring. */
   monotonic(): number;
   /** Calls `fire` once after `ms` milliseconds. Any length: longer than a platform timer (24.8 days) is chained. */
   after(ms: number, fire: () => void): Cancel;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms` milliseconds. An earlier abort rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Longest delay of `setTimeout`: a longer one would fire at once. */
+/** Longest delay of `setTimeout`. A longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** `sleep` for any clock, from its `after`. */
+/** `sleep` for any clock, made from the clock's `after`. */
 export function sleepWith(clock: Pick<Clock, "after">, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

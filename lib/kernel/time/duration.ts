@@ -1,6 +1,6 @@
 /**
- * Durations in Go syntax (`300ms`, `1h0m0s`, `2562047h47m16.854775807s`), as flags, variables and mesh configuration
- * spell them. In memory a duration is a number of milliseconds, with fractions.
+ * Durations in Go syntax (`300ms`, `1h0m0s`, `2562047h47m16.854775807s`), as in flags, variables and mesh
+ * configuration. In memory a duration is a number of milliseconds, with fractions.
  *
  * @module
  */
@@ -19,12 +19,12 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
 
 const MAX_NANOSECONDS = (1n << 63n) - 1n;
 
-/** Text of the longest duration: 2^63-1 nanoseconds, about 292 years. It stands for "no limit". */
+/** Text of the longest duration: 2^63-1 nanoseconds, about 292 years. The duration means "no limit". */
 export const MAX_DURATION_TEXT = "2562047h47m16.854775807s";
 
 /**
- * The longest duration in milliseconds. A double holds it to two microseconds, so compare with `>=`, never format it by
- * arithmetic: {@link formatDuration} knows it.
+ * The longest duration in milliseconds. A double is exact to two microseconds here, so compare with `>=`. Do not format
+ * the number by arithmetic; {@link formatDuration} has a case for it.
  */
 export const MAX_DURATION_MS = milliseconds(MAX_NANOSECONDS);
 
@@ -34,7 +34,7 @@ export const DURATION_EXPECTED = "a duration such as 300ms, 10s or 1h30m";
 const PART = /(\d+)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)|\.(\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
 /**
- * Milliseconds of a Go duration; undefined when the text is none (no unit, unknown unit, blanks, out of the 64-bit
+ * Milliseconds of a Go duration. Undefined for an invalid text (no unit, unknown unit, blanks, out of the 64-bit
  * range). `0` needs no unit, as in Go.
  */
 export function parseDuration(text: string): number | undefined {
@@ -87,11 +87,11 @@ export function formatDuration(ms: number): string {
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
-/** How help and reference spell the longest duration; {@link parseSpan} reads it. */
+/** The longest duration in help and reference. Read by {@link parseSpan}. */
 export const NEVER = "never";
 
 /**
- * A duration as people write it: `24h`, `1h30m`, `90s` stays `1m30s`; the longest one is `never`.
+ * A duration in short form: `24h`, `1h30m`, `1m30s`. The longest duration is `never`.
  *
  * @throws {RangeError} when `ms` is not a number.
  */
@@ -100,7 +100,7 @@ export function readableDuration(ms: number): string {
   return formatDuration(ms).replace(/(?<=m)0s$/, "").replace(/(?<=h)0m$/, "");
 }
 
-/** Milliseconds of a duration that may also be `never`; undefined when the text is none. */
+/** Milliseconds of a duration or of `never`. Undefined for an invalid text. */
 export function parseSpan(text: string): number | undefined {
   return text === NEVER ? MAX_DURATION_MS : parseDuration(text);
 }

@@ -1,5 +1,5 @@
 /**
- * A clock that stands still until a test moves it.
+ * A clock under the control of tests: time stands still until a test advances the clock.
  *
  * @module
  */
@@ -7,13 +7,17 @@ import { type Clock, sleepWith } from "./clock.ts";
 
 /** A {@link Clock} moved by hand. */
 export interface FakeClock extends Clock {
-  /** Moves time on by `ms`, firing due timers in order of time, then of creation. Lets promises settle in between. */
+  /** Advances time by `ms` and fires due timers in order of time, then of creation. Lets promises settle in between. */
   advance(ms: number): Promise<void>;
   /** Timers not yet fired. */
   pending(): number;
 }
 
-/** A clock that starts at `start` (milliseconds since 1970; default 2026-01-01). */
+/**
+ * A fake clock.
+ *
+ * @param start Milliseconds since 1970. Default: 2026-01-01.
+ */
 export function createFakeClock(start: number = Date.UTC(2026, 0, 1)): FakeClock {
   let elapsed = 0;
   let order = 0;
@@ -46,7 +50,7 @@ export function createFakeClock(start: number = Date.UTC(2026, 0, 1)): FakeClock
   return clock;
 }
 
-/** Lets chained promises run: a macrotask turn runs every microtask queued before it. */
+/** Lets chained promises run: every queued microtask runs before the next macrotask. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

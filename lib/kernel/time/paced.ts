@@ -1,15 +1,15 @@
 /**
- * Long work in steps, so that the event loop turns between them: signals, streams and timers are not kept waiting.
+ * Long work in steps. Between steps the event loop turns, so that signals, streams and timers do not wait long.
  *
  * @module
  */
 
-/** How long work goes on before the event loop turns, ms. */
+/** Longest stretch of work without a turn of the event loop, ms. */
 export const SLICE_MS = 20;
 
 /** How work is paced. */
 export interface PaceOptions {
-  /** Ends the work early: the promise rejects with its reason. */
+  /** Ends the work early: the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Milliseconds on a steady clock; for tests. */
   readonly now?: () => number;
@@ -18,11 +18,11 @@ export interface PaceOptions {
 }
 
 /**
- * Runs a generator to its end; each `yield` is a place where the event loop may turn. It turns when the work has gone on
- * for 20 ms, so a step should take no more than that. With a signal that is aborted already nothing is done.
+ * Runs a generator to its end. The event loop may turn at each `yield`, and turns after 20 ms of work, so a step should
+ * not take longer. Does nothing if the signal is aborted at the start.
  *
  * @returns The result of the generator.
- * @throws what the generator throws, or the reason of the signal.
+ * @throws The generator's error, or the reason of the signal.
  */
 export async function paced<T>(work: Generator<void, T>, options: PaceOptions = {}): Promise<T> {
   const { signal, now = () => performance.now(), turn = oneTurn } = options;
@@ -39,10 +39,10 @@ export async function paced<T>(work: Generator<void, T>, options: PaceOptions = 
 }
 
 /**
- * As {@linkcode paced}, with the first slice at once: short work is done when this returns.
+ * Like {@linkcode paced}, but the first slice runs at once: short work is done when the call returns.
  *
- * @returns the promise of the rest; undefined: there is none.
- * @throws what the generator throws in the first slice.
+ * @returns The promise of the rest, or undefined when no work is left.
+ * @throws The generator's error in the first slice.
  */
 export function begun(work: Generator<void, void>, options: PaceOptions = {}): Promise<void> | undefined {
   const { signal, now = () => performance.now(), turn = oneTurn } = options;
@@ -53,7 +53,7 @@ export function begun(work: Generator<void, void>, options: PaceOptions = {}): P
   });
 }
 
-/** Runs a generator to its end at once, for work that is small, or for callers that cannot wait. */
+/** Runs a generator to its end at once, for small work or for callers that cannot wait. */
 export function unpaced<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -62,8 +62,8 @@ export function unpaced<T>(work: Generator<void, T>): T {
 }
 
 /**
- * Resolves after a turn of the event loop, in which sockets are looked at, too. A timer makes the loop wait for the system;
- * with `setImmediate` it looks at sockets once in some sixty turns, and a request waits for a second.
+ * Resolves after a turn of the event loop that also checks sockets. A timer makes the loop wait for the system. With
+ * `setImmediate` the loop checks sockets only about every sixty turns, and a request waits for a second.
  */
 export function oneTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

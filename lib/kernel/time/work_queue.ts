@@ -1,16 +1,16 @@
 /**
- * Work that is under way and work that waits: a few run at once, a bounded number waits, the rest is refused, so that
- * those who ask take neither all processors nor all memory.
+ * A queue for work: a few jobs run at once, a bounded number waits, and further jobs are refused. So callers take
+ * neither all processors nor all memory.
  *
  * @module
  */
 
-/** There was no place to wait. */
+/** The queue has no free place. */
 export class QueueFull extends Error {
   override readonly name = "QueueFull";
 }
 
-/** Runs work a few at a time, in the order in which it came. */
+/** Runs a few jobs at a time, in the order of arrival. */
 export class WorkQueue {
   readonly #atOnce: number;
   readonly #mayWait: number;
@@ -18,8 +18,8 @@ export class WorkQueue {
   #running = 0;
 
   /**
-   * @param atOnce Works at a time; less than 1 counts as 1.
-   * @param mayWait Places to wait. Default 1000: more than a second of signatures on one processor.
+   * @param atOnce Jobs at a time. Less than 1 counts as 1.
+   * @param mayWait Waiting places. Default 1000: more than a second of signatures on one processor.
    */
   constructor(atOnce: number, mayWait = 1000) {
     this.#atOnce = Math.max(1, atOnce);
@@ -27,9 +27,9 @@ export class WorkQueue {
   }
 
   /**
-   * Runs work when its turn has come.
+   * Runs a job in its turn.
    *
-   * @throws {QueueFull} at once, when no place is free
+   * @throws {QueueFull} at once, when no place is free.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#atOnce) {
@@ -39,7 +39,7 @@ export class WorkQueue {
     try {
       return await work();
     } finally {
-      // The place goes to the one that waits the longest.
+      // The place goes to the job with the longest wait.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();
