@@ -1,4 +1,7 @@
-/** Access to the API: where it is looked for, what files say, what is refused, what is read again. */
+/**
+ * Access to the API: where the server looks for access, how it reads files, what it refuses, and when it reads files
+ * again.
+ */
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";

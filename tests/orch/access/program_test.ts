@@ -10,7 +10,7 @@ const ROOT = Deno.uid() === 0;
 /** Any certificate: nobody answers there. */
 const AUTHORITY = `${repository}tests/testdata/pem/root.pem`;
 
-/** Runs the program until it has printed what is expected, or has ended; gives all that it printed. */
+/** Runs the program until its output matches, or until the program ends. @returns the whole output */
 async function printed(
   expected: RegExp,
   env: Record<string, string>,
@@ -46,7 +46,7 @@ async function printed(
   return text;
 }
 
-/** A folder with a file of access to an API that answers. */
+/** A folder with a kubeconfig for a running API. */
 async function withAccess(
   run: (api: MemoryApi, folder: string, file: string) => Promise<void>,
   user = "",
@@ -96,7 +96,7 @@ Deno.test("--orchApiQPS and --orchApiBurst hold requests back: one at once, and 
     const text = await printed(/serving/, { KUBECONFIG: file }, asItIs, flags);
     const waited = [...text.matchAll(/klog.*waited=(\d+)/g)].map(([, ms]) => Number(ms));
     assert.equal(waited.filter((ms) => ms === 0).length > 0, true, text);
-    // Ten lists and more want to go out together: the last of them waits for nine twentieths of a second.
+    // More than ten lists want to go out together: the last list waits for nine twentieths of a second.
     assert.ok(Math.max(...waited) > 300, waited.join());
     const free = await printed(/serving/, { KUBECONFIG: file }, asItIs, ["--vklog=4", "--orchApiQPS=0"]);
     assert.deepEqual([...free.matchAll(/klog.*waited=([1-9]\d*)/g)].map(([line]) => line), []);
@@ -138,7 +138,7 @@ Deno.test("a user that a program speaks for is refused until PILOT_INSECURE_MULT
     const name = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
     const refused = await printed(/never/, { KUBECONFIG: file });
     assert.match(refused, new RegExp(`exec.*${name}`, "s"));
-    // It is allowed now; the permission set of the program has no right to run it.
+    // The setting allows the program now; the permission set of `pilot-discovery` has no right to run it.
     const allowed = await printed(/never/, { KUBECONFIG: file, [name]: "exec" });
     assert.doesNotMatch(allowed, new RegExp(name));
     assert.match(allowed, /no-such-program/);

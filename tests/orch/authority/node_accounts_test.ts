@@ -1,4 +1,4 @@
-/** A program on a node gets certificates of the workloads of its node, as a real API tells of tokens and pods. */
+/** A program on a node gets certificates for the workloads of its node. A real API tells of tokens and pods. */
 import assert from "node:assert/strict";
 import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
@@ -12,7 +12,7 @@ import { apiServerTests } from "../support/server/tests.ts";
 const test = apiServerTests();
 const csr = await createCertificateRequest(await PrivateKey.generate(P256), { uris: [] });
 
-/** Makes a pod on a node, and answers its uid. */
+/** Makes a pod on a node. @returns the pod's uid */
 async function makePod(server: ApiServer, namespace: string, name: string, account: string, nodeName: string) {
   await server.users.account(namespace, account);
   const spec = { serviceAccountName: account, nodeName, containers: [{ name: "main", image: "none" }] };
@@ -92,7 +92,7 @@ test("a program on a node gets certificates of the workloads that run there, and
     ] as const;
     for (const [shown, wanted, expected] of rows) assert.match(await ask(shown, wanted), expected);
 
-    // A workload that leaves the node takes the right with it, one that comes brings it.
+    // A workload takes the right with it when it leaves the node, and brings the right when it comes.
     await server.objects.delete({ ...over, metadata: { namespace, name: "cart" } });
     await makePod(server, namespace, "late", "late", "a");
     for (let tries = 1; await ask(token, idOf("late")) !== idOf("late"); tries++) assert.ok(tries < 400, "late");

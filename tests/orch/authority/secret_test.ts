@@ -1,4 +1,7 @@
-/** The authority of several servers is in one secret: made once, replaced once, followed by all; or brought along there. */
+/**
+ * The authority of several servers is in one secret: made once, replaced once, followed by all servers; or brought
+ * along.
+ */
 import assert from "node:assert/strict";
 import { SelfSigned, type SelfSignedOptions } from "../../../lib/authority/self_signed.ts";
 import { Succession } from "../../../lib/authority/succession.ts";
@@ -71,7 +74,7 @@ test("one replaces the root, the others follow as the secret changes; who loses 
     assert.notEqual(after.certificate.fingerprint, before);
     assert.equal(b!.material.current()!.rootsPem, after.rootsPem);
     await until("the third follows", () => c!.material.current()!.rootsPem === after.rootsPem);
-    // A server whose clock lags takes no root that begins later, and takes that root once its clock has caught up.
+    // A server whose clock lags refuses a root with a later begin, and takes the root once the clock has caught up.
     await lagging!.check();
     assert.equal(lagging!.material.current()!.certificate.fingerprint, before);
     await options[3]!.clock.advance(90 * DAY);
@@ -143,7 +146,7 @@ async function withAuthority(
   await Deno.remove(folder, { recursive: true });
 }
 
-/** Resolves when the roots in a namespace are these. */
+/** Resolves when the config map of roots in a namespace has the expected roots. */
 async function handedOut(
   server: ApiServer,
   namespace: string,
@@ -222,7 +225,7 @@ test("the secret of Istio's servers is shared: its root is handed out, one that 
   const validity = { notAfter: Date.now() + 300 * DAY };
   const root = await makeRoot({ type: "RSA", bits: 2048 }, validity);
   const pem = (certificate: Certificate) => writeCertificates([certificate]);
-  // As Istio writes it: no roots, and keys of certificates that it does not have.
+  // As Istio writes the secret: no roots, and keys of certificates that are absent.
   const texts = { "ca-cert.pem": pem(root.certificate), "ca-key.pem": root.key.pem(), "root-cert.pem": "" };
   const data = encoded({ ...texts, "cert-chain.pem": "", "key.pem": "" });
   await server.objects.create({ ...id(namespace, ISTIOS), type: "istio.io/ca-root", data });

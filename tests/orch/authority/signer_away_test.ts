@@ -1,4 +1,7 @@
-/** While the API is away nobody gets a certificate, callers hear that it may pass, and it does. */
+/**
+ * While the API is away nobody gets a certificate. Callers hear of a passing trouble, and get certificates when the API
+ * is back.
+ */
 import assert from "node:assert/strict";
 import { quickClock } from "../support/scripted_api.ts";
 import { apiServerTests } from "../support/server/tests.ts";
@@ -23,7 +26,8 @@ test("who asks while the API is away, or when it leaves before the signer has an
     await until("the signer has the request", () => signer.seen.length > before);
     await server.stop("at once");
     assert.match(String(await left), /^UNAVAILABLE: signer .*: no certificate: no answer within 60 s: /);
-    // Who proves itself by a certificate needs the API for signing alone, who has a token for that, too.
+    // A caller with a certificate needs the API for signing alone. A caller with a token needs the API for the token,
+    // too.
     assert.match(String(await ask({}, { chain })), /^UNAVAILABLE: signer .*certificatesigningrequests/);
     assert.match(String(await ask()), /^UNAVAILABLE: the caller proved no identity/);
     await server.start();

@@ -46,7 +46,7 @@ test("EXTERNAL_CA has ORCH_SIGNER sign for workloads, and other signers of CERT_
     for (const each of many) assert.equal(each.length, 3, String(each));
     await until("every request is taken away", async () => (await requestsOf(server, SIGNER)).length === 0);
 
-    // Roots of another authority: what the signer writes leads to none of them.
+    // Roots of another authority: no certificate of the signer leads to them.
     const foreign = writeCertificates([(await makeRoot()).certificate]);
     await setMesh(rootsOf([SIGNER, foreign]));
     assert.match(String(await ask()), /^FAILED_PRECONDITION: signer .*is not known$/);
@@ -97,7 +97,7 @@ test("PILOT_CERT_PROVIDER=orch.io/SIGNER: the server's certificate and the roots
   };
   await withSigners(server, namespace, settings, rootsOf([SIGNER, signer.rootPem]), async ({ ask, setMesh }) => {
     assert.deepEqual(signer.seen[0]!.usages, ["digital signature", "key encipherment", "server auth"]);
-    // The client verifies the server by the roots that are handed out.
+    // The client verifies the server by the roots of the mesh.
     await isVerified(await ask());
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "mesh-ca-secret" } };
     assert.equal(await server.objects.get(secret), undefined, "no authority of its own is made");
@@ -126,7 +126,7 @@ test("the rights of the manifests are enough to have requests signed; one verb l
     signing.catch(() => {});
     const signed = await Promise.race([signing, as.refused]);
     if (as.without === undefined) assert.match(signed, /^-----BEGIN CERTIFICATE-----/);
-    // It is taken away when it is signed.
+    // The server deletes a signed request.
     if (as.without?.verb === "delete") await as.refused;
     stop.abort(new Error("enough"));
     await requests.stop();

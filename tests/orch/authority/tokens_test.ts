@@ -1,4 +1,4 @@
-/** Tokens of a real API server: who shows one gets the certificate of its account. */
+/** Tokens of a real API server: the bearer of a token gets the certificate of the token's account. */
 import assert from "node:assert/strict";
 import { TokenReviews } from "../../../lib/authenticators/token_reviews.ts";
 import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";

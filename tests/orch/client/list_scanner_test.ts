@@ -1,16 +1,16 @@
-/** Lists that come in pieces. */
+/** Lists whose text comes in pieces. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ListScanner } from "../../../lib/orch/client/list_scanner.ts";
 
 const encoder = new TextEncoder();
 
-/** What is handed over of a text that comes in pieces of some sizes, in turn. */
+/** What the scanner hands over from a text in pieces, whose sizes repeat in turn. */
 function scanned(text: string, sizes: readonly number[]) {
   const items: unknown[] = [];
   const scanner = new ListScanner((item) => items.push(item));
   const bytes = encoder.encode(text);
-  // One buffer, as connections are read into: what the scanner keeps it must copy.
+  // One buffer for all pieces, as for connections: the scanner must copy everything it keeps.
   const buffer = new Uint8Array(Math.max(...sizes));
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const piece = bytes.subarray(at, at + sizes[i % sizes.length]!);
@@ -33,7 +33,7 @@ Deno.test("the items of a list and the rest of it are those of its text, whateve
     (items, before, after, sizes, space) => {
       const list = { ...before, items, ...after, metadata: { resourceVersion: "1" } };
       const expected = JSON.parse(JSON.stringify({ ...list, items }));
-      // `after` may bring a field `items` of its own, which is a list or is not.
+      // `after` may bring another field `items`, with a list or with another value.
       const text = JSON.stringify(list, null, space);
       const { items: found, rest } = scanned(text, sizes);
       const left = (rest as { items: unknown }).items;

@@ -1,4 +1,4 @@
-/** An outage of the API is two lines in all, whoever asks the API meanwhile, and however its failures change. */
+/** An outage of the API is two lines in all, however many callers ask the API and however the failures change. */
 import assert from "node:assert/strict";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
@@ -14,10 +14,12 @@ import { openLog } from "../../discovery/open_log.ts";
 
 const KINDS = ["services", "pods", "nodes", "secrets", "namespaces", "configmaps", "endpointslices", "ingresses"];
 
-/** An API whose lists are empty and whose watches are quiet; while it is away each request fails in another way. */
+/**
+ * An API whose lists are empty and whose watches are quiet. While the API is away, each request fails in another way.
+ */
 class FlakyApi {
   away = false;
-  /** Resources that are refused. */
+  /** Refused resources. */
   readonly refused = new Set<string>();
   asked = 0;
   readonly clock = createFakeClock();
@@ -55,7 +57,7 @@ class FlakyApi {
       try {
         end();
       } catch {
-        // It has ended already.
+        // The stream has ended already.
       }
     }
   }

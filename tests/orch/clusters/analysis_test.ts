@@ -1,4 +1,4 @@
-/** Configuration that refers to services and workloads of a remote cluster alone is not found fault with. */
+/** Analysis finds no fault with configuration that refers to services and workloads of a remote cluster alone. */
 import assert from "node:assert/strict";
 import { page } from "../../discovery/running.ts";
 import { meshDraft } from "../support/drafts.ts";

@@ -1,4 +1,4 @@
-/** Callers of remote clusters, by two real API servers: their tokens, their certificates, and the secrets of their gateways. */
+/** Callers of remote clusters, by two real API servers: tokens, certificates, and the secrets of gateways. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
@@ -18,13 +18,13 @@ const test = twoClusterTests();
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 const root = Deno.readTextFileSync(new URL("../../testdata/pem/root.pem", import.meta.url));
 
-/** Has the server ask the API of a cluster in plain text, so that tokens alone prove who calls. */
+/** The server asks the API of a cluster in plain text, so that tokens alone prove who calls. */
 const PLAIN = { XDS_AUTH_PLAINTEXT: true, CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE: 2048 };
 
-/** What a caller shows. */
+/** What a caller shows to the server. */
 interface Shown {
   readonly token: string;
-  /** As it names its cluster; undefined: it names none. */
+  /** The caller's cluster as the caller names it. Default: not named. */
   readonly cluster?: string;
 }
 
@@ -35,7 +35,7 @@ function metadataOf({ token, cluster }: Shown): grpc.Metadata {
   return metadata;
 }
 
-/** Asks for a certificate; its names, or the status. */
+/** Asks for a certificate. @returns the names of the certificate, or the status */
 async function certificateOf({ ports }: DiscoveryServer, shown: Shown): Promise<string> {
   const csr = await createCertificateRequest(await PrivateKey.generate(P256), { uris: [] });
   const client = new grpc.Client(`127.0.0.1:${ports.grpc}`, grpc.credentials.createInsecure());
@@ -56,7 +56,7 @@ async function certificateOf({ ports }: DiscoveryServer, shown: Shown): Promise<
   return await promise;
 }
 
-/** Follows one credential. */
+/** Follows a credential. */
 class CredentialWatch implements Disposable {
   /** The authorities of the last answer; undefined: there is none. */
   authorities: string | undefined;
@@ -115,7 +115,7 @@ async function describeRemote({ own, remote, namespace }: TwoClusters, space = "
   await own.objects.apply(clusterSecret(namespace, "clusters", { west: access }));
 }
 
-/** An account that may list secrets of its namespace, with a token for the mesh. */
+/** An account with a token for the mesh, with or without the right to list secrets of its namespace. */
 async function account({ users }: ApiServer, namespace: string, name: string, isAllowed: boolean): Promise<string> {
   await users.account(namespace, name);
   if (isAllowed) {
@@ -169,7 +169,7 @@ test("a gateway of a remote cluster gets the secrets of its cluster, as its clus
   await own.objects.apply(authorities("shared", root));
   const token = await account(remote, namespace, "gateway", true);
   const refused = await account(remote, namespace, "stranger", false);
-  // What an account of that name may do in the server's own cluster says nothing of the remote one.
+  // Rights of the same account in the server's own cluster say nothing about the remote cluster.
   await account(own, namespace, "stranger", true);
   await serveClusters(clusters, async (server) => {
     const watch = (name: string, cluster: string, token: string) =>

@@ -1,4 +1,4 @@
-/** Workload entries of a remote cluster, by two real API servers: who selects them. */
+/** Workload entries of a remote cluster and the services that select them, by two real API servers. */
 import assert from "node:assert/strict";
 import { meshDraft, serviceDraft } from "../support/drafts.ts";
 import { defineKinds } from "../support/feeds.ts";

@@ -1,4 +1,7 @@
-/** Remote clusters that a server leads, by two real API servers: its roots are there, for as long as the namespace says so. */
+/**
+ * Remote clusters that a server leads, by two real API servers: the roots of the server stay there while the namespace
+ * wants them.
+ */
 import assert from "node:assert/strict";
 import { page } from "../../discovery/running.ts";
 import { namespaceDraft } from "../support/drafts.ts";
@@ -27,19 +30,21 @@ async function rootsIn({ objects }: ApiServer, namespace: string, name = MAP): P
   return data?.["root-cert.pem"];
 }
 
-/** How a leader differs from the usual one. */
+/** How a leader differs from the usual leader. */
 interface Leader {
   /** Its access to the remote cluster. Default: the administrator's. */
   readonly text?: string;
   /** Default: the namespace of the test. */
   readonly systemNamespace?: string;
-  /** Of the config map. Default: one of these tests. */
+  /** Name of the config map. Default: a name of these tests. */
   readonly name?: string;
   /** The roots are in a bundle for the whole cluster. */
   readonly asBundle?: boolean;
 }
 
-/** Runs a server with an authority, whose system namespace is the test's; the access is given again with each call of `rotate`. */
+/**
+ * Runs a server with an authority, whose system namespace is the test's. Each call of `rotate` gives the access again.
+ */
 async function lead(
   { own, remote, namespace, ...rest }: TwoClusters,
   isExternal: boolean,

@@ -18,7 +18,7 @@ const test = twoClusterTests();
 const binary = envoyPath();
 const OWN = "10.1.0", WEST = "10.2.0";
 
-/** A headless service with a pod that has a name of its own. */
+/** A headless service whose pod has its own host name. */
 async function putHeadless(
   { objects }: TwoClusters["own"],
   namespace: string,

@@ -14,7 +14,7 @@ import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 
-/** Reads a cluster as an account. @returns what is wrong after a while; undefined: all was read */
+/** Reads a cluster as an account. @returns the trouble after a while; undefined: everything was read */
 async function troubleOf(
   server: ApiServer,
   account: string,

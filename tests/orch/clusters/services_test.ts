@@ -113,7 +113,7 @@ test("an access that does not work harms neither the cluster that it is for nor 
 
     await own.objects.apply(clusterSecret(namespace, "dark", { dark: good }));
     await until("the healed cluster", async () => (await state("dark"))[0]?.syncStatus === "synced");
-    // Of two secrets that name a cluster the next one counts when the first goes.
+    // Two secrets name one cluster: when the first secret goes, the second counts.
     await own.objects.apply(clusterSecret(namespace, "later", { west: good }));
     await own.objects.delete(clusterSecret(namespace, "clusters", {}));
     await until("the next secret", async () => (await state("west"))[0]?.secretName === `${namespace}/later`);

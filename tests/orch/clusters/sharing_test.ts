@@ -1,4 +1,4 @@
-/** Services that clusters share, by two real API servers and a real Envoy in each cluster. */
+/** Services shared between clusters, by two real API servers and a real Envoy in each cluster. */
 import assert from "node:assert/strict";
 import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
@@ -21,7 +21,7 @@ const test = twoClusterTests();
 const ignored = envoyPath() === undefined;
 const ON = { ENABLE_MCS_SERVICE_DISCOVERY: true, ENABLE_MCS_HOST: true };
 
-/** The same service in both clusters, which know exports and imports. */
+/** The same service in both clusters, whose APIs know exports and imports. */
 async function prepare({ own, remote, namespace }: TwoClusters): Promise<void> {
   for (const server of [own, remote]) {
     for (const definition of sharingDefinitions()) await server.objects.define(definition);
@@ -32,7 +32,7 @@ async function prepare({ own, remote, namespace }: TwoClusters): Promise<void> {
   await own.objects.apply(clusterSecret(namespace, "clusters", { west: access }));
 }
 
-/** Addresses that a proxy's agent answers a name with. */
+/** Addresses with which a proxy's agent answers a name. */
 function answers({ pipeline }: DiscoveryServer, clusterId: string, host: string): readonly string[] | undefined {
   const { translator } = pipeline;
   const proxy = [...translator.proxies()].find(({ proxy }) => proxy.properties.clusterId === clusterId)!;

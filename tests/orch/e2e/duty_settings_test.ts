@@ -18,7 +18,7 @@ const map = (namespace: string, name: string) => ({
   metadata: { namespace, name },
 });
 
-/** Runs a server with an authority; its locks are in a namespace. */
+/** Runs a server with an authority, whose locks are in a namespace. */
 async function serve(
   { kubeconfig }: ApiServer,
   namespace: string,
@@ -113,7 +113,7 @@ test("INJECTION_WEBHOOK_CONFIG_NAME names a configuration without a revision tha
   for (const name of ["named", "unnamed"]) await server.objects.create(configuration(name));
   await serve(server, namespace, { INJECTION_WEBHOOK_CONFIG_NAME: "" }, async () => {
     const settings = { INJECTION_WEBHOOK_CONFIG_NAME: `named-${namespace}` };
-    // The other server sees all configurations later than this one began.
+    // The other server began earlier, so it has seen every configuration when this server has.
     await serve(server, namespace, settings, () => until("its roots", async () => await bundle("named") !== ""));
   });
   assert.equal(await bundle("unnamed"), "");

@@ -1,4 +1,4 @@
-/** Ingresses of a real API server become objects of the mesh and get their status from the server that leads. */
+/** Ingresses of a real API server become objects of the mesh and get their status from the leading server. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { withServer } from "../../discovery/running.ts";

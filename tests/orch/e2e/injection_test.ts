@@ -1,4 +1,4 @@
-/** Pods that are created in a real API server come out with their proxy, or without one where they opted out. */
+/** Pods get their proxy when a real API server creates them; pods that opted out get none. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
@@ -27,7 +27,10 @@ interface Running {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Runs a server with the webhook configuration of `manifests/`, which asks it at its address; the API asks when `run` is called. */
+/**
+ * Runs a server with the webhook configuration of `manifests/`, pointed at the server's address. The API calls the
+ * webhook when `run` is called.
+ */
 async function serve(
   server: ApiServer,
   systemNamespace: string,
@@ -69,7 +72,7 @@ async function asked(server: ApiServer): Promise<void> {
     try {
       return proxyOf(await create(server, namespace, {}, "?dryRun=All")) !== undefined;
     } catch (error) {
-      // It has not the roots yet; what it says of a pod that came out is thrown on.
+      // The API lacks the roots so far. A failed assertion about a created pod is thrown on.
       if (error instanceof ApiError && error.status === 500) return false;
       throw error;
     }

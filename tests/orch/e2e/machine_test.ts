@@ -1,4 +1,7 @@
-/** A machine with the program pilot-agent and its Envoy is a workload of a real API's mesh for as long as it is connected. */
+/**
+ * A machine with the program pilot-agent and its Envoy is a workload of a real API's mesh for as long as its agent is
+ * connected.
+ */
 import assert from "node:assert/strict";
 import { envoyPage } from "../../../scripts/demo/identity_mesh.ts";
 import { startIdentityAgent } from "../../../scripts/demo/identity_agent.ts";
@@ -15,7 +18,9 @@ import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const VERSION = "networking.mesh.io/v1";
-/** A machine that comes back within it keeps its entry: its agent has to start in that time, also on a busy machine. */
+/**
+ * A machine that comes back within this time keeps its entry. The agent has to start in time on a busy machine, too.
+ */
 const GRACE_MS = 30_000;
 
 const entry = (namespace: string) => ({
@@ -23,7 +28,7 @@ const entry = (namespace: string) => ({
   metadata: { namespace, name: "machines-127.0.0.1" },
 });
 
-/** Makes the group of the machines and the service that they are. */
+/** Makes the group of the machines and their service. */
 async function prepare({ objects, users }: ApiServer, namespace: string): Promise<void> {
   for (const definition of manifests("definitions")) await objects.define(definition);
   for (const manifest of manifests("pilot-discovery")) await objects.apply(manifest);
@@ -64,7 +69,7 @@ test("it registers with the account's token, is healthy when its probe says so, 
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-ca-root-cert" } };
     await until("the roots", async () => await objects.get(map) !== undefined);
     const roots = ((await objects.get(map))!["data"] as Readonly<Record<string, string>>)["root-cert.pem"]!;
-    /** What the server has of the service: the health of its endpoint; undefined: there is none. */
+    /** The health of the service's endpoint, as the server knows it; undefined: no endpoint. */
     const endpoint = async () => {
       const { body } = await page(ports.http, "/debug/endpointShardz");
       const store = (JSON.parse(body) as Record<string, unknown>)["store.test"];
@@ -104,7 +109,7 @@ test("it registers with the account's token, is healthy when its probe says so, 
               "its Envoy",
               async () => await envoyPage(own[0]!, "ready").catch(() => "") === "LIVE\n",
             );
-            // The endpoint comes by the entry's health, which may reach the server after its Envoy is live.
+            // The endpoint follows the entry's health, which may reach the server after the Envoy is live.
             const isThere = /outbound\|80\|\|store\.test.*127\.0\.0\.1:8080/;
             await until("the endpoint", async () => isThere.test(await envoyPage(own[0]!, "clusters")));
           } finally {

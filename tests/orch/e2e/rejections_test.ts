@@ -1,4 +1,6 @@
-/** What a real Envoy rejects is said in a real API on the object that caused it, and no longer when that is mended. */
+/**
+ * A real API tells, on the object that caused it, of a rejection by a real Envoy, and stops when the object is mended.
+ */
 import assert from "node:assert/strict";
 import { adminPage, startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { page, withServer } from "../../discovery/running.ts";
@@ -27,21 +29,24 @@ const route = (namespace: string, name: string, regex: string): ObjectDraft & Ob
   },
 });
 
-/** The condition of an object that says how far it is on proxies. */
+/** The condition of an object that says how far the object is on proxies. */
 async function reconciled({ objects }: ApiServer, id: ObjectId): Promise<Readonly<Record<string, string>>> {
   const status = (await objects.get(id))?.["status"] as { conditions?: Record<string, string>[] } | undefined;
   return status?.conditions?.find(({ type }) => type === "Reconciled") ?? {};
 }
 
-/** Waits until the condition of an object has these fields. */
+/** Waits until the condition of an object has the given fields. */
 type Become = (what: string, id: ObjectId, is: Readonly<Record<string, string>>) => Promise<void>;
 
-/** What a test has: two services, the routes of each, and an Envoy that takes no expression of more than ten instructions. */
+/**
+ * The world of a test: two services, the routes of each, and an Envoy that rejects expressions of more than ten
+ * instructions.
+ */
 interface World {
   readonly plain: ObjectDraft & ObjectId;
   readonly large: ObjectDraft & ObjectId;
   readonly become: Become;
-  /** Starts the Envoy; the port of its admin pages. */
+  /** Starts the Envoy. @returns the port of its admin pages */
   readonly connect: () => Promise<number>;
   /** A page of the server. */
   readonly shown: (path: string) => Promise<string>;

@@ -1,4 +1,4 @@
-/** Services and slices of a real API server reach a real Envoy, and follow what is written there. */
+/** Services and slices of a real API server reach a real Envoy, and changes follow. */
 import assert from "node:assert/strict";
 import { startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { withServer } from "../../discovery/running.ts";

@@ -1,4 +1,7 @@
-/** A real agent gets its certificate of a signer of the orchestrator, by the server, and its Envoy is served with it. */
+/**
+ * A real agent gets its certificate from a signer of the orchestrator through the server, and serves its Envoy with the
+ * certificate.
+ */
 import assert from "node:assert/strict";
 import { startIdentityAgent } from "../../../scripts/demo/identity_agent.ts";
 import { envoyPage } from "../../../scripts/demo/identity_mesh.ts";

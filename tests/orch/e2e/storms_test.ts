@@ -1,4 +1,7 @@
-/** A server between a proxy and a real API server that goes wrong in every way: nothing is lost, and all heals by itself. */
+/**
+ * A server between a proxy and a real API server with faults of every kind: nothing is lost, and the server recovers
+ * without help.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { withServer } from "../../discovery/running.ts";
@@ -35,7 +38,7 @@ async function withStorm(
     readonly api: FaultyApi;
     /** Moves the endpoint of a service. */
     readonly move: (name: string, address: string) => Promise<void>;
-    /** Resolves when the proxy has it. */
+    /** Resolves when the proxy has the address. */
     readonly follows: (name: string, address: string) => Promise<void>;
     readonly lost: readonly string[];
     readonly metrics: () => Promise<string>;
@@ -57,7 +60,7 @@ contexts: [{name: c, context: {cluster: k}}]
   );
   const place = { from: "files", files: [file], by: "test" } as const;
   const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
-  // Waits of the server take a fiftieth of their time; its proxies are not to notice.
+  // Waits of the server take a fiftieth of their time; keepalives are so long that proxies do not notice.
   const options = { configDir: undefined, orch, keepaliveInterval: 1e7, keepaliveTimeout: 1e7 };
   const cluster = (name: string) => `outbound|80||${name}.${namespace}.svc.cluster.local`;
   try {
@@ -77,7 +80,7 @@ contexts: [{name: c, context: {cluster: k}}]
   }
 }
 
-/** Resolves when the API was asked for something during a trouble, or after a time: of silence one hears late. */
+/** Resolves when a request met the trouble, or after a time: a silent API is noticed late. */
 async function isMet(api: FaultyApi, trouble: Trouble): Promise<void> {
   const before = api.met.get(trouble) ?? 0;
   for (let i = 0; i < 500 && (api.met.get(trouble) ?? 0) === before; i++) {

@@ -8,7 +8,7 @@ import { PATIENCE } from "../../patience.ts";
 
 const test = apiServerTests();
 
-/** What the definitions cannot say: the weights of a route's destinations are 0 in all. */
+/** A route whose weights sum to 0: the definitions cannot refuse it. */
 const virtualService = (namespace: string, weight: number, labels = {}) => ({
   apiVersion: "networking.mesh.io/v1",
   kind: "VirtualService",
@@ -61,7 +61,7 @@ test("the API refuses a bad object with the causes, takes a good one, and takes 
   await Deno.remove(kept, { recursive: true });
 });
 
-/** The API learns of a webhook by its own watch, so the first attempts may still pass: with other names each. */
+/** The API learns of a webhook by a watch, so the first attempts may still pass. Each attempt has another name. */
 async function untilRefused(attempt: () => Promise<unknown>): Promise<ApiError> {
   for (const end = Date.now() + PATIENCE; Date.now() < end;) {
     try {

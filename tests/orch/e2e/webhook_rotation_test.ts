@@ -33,7 +33,7 @@ interface Entry {
   readonly clientConfig: { readonly caBundle?: string };
 }
 
-/** A call by a connection of its own, verified as the API would. */
+/** A call over a new connection, verified as the API would. */
 function call(port: number, ca: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const review = {
@@ -53,7 +53,7 @@ function call(port: number, ca: string): Promise<number> {
   });
 }
 
-/** Something that is done again and again until it is stopped, or fails. */
+/** Work repeated until it is stopped, or fails. */
 class Load {
   times = 0;
   #stopped = false;
@@ -64,10 +64,10 @@ class Load {
       for (; !this.#stopped; this.times++) await once();
     };
     this.#running = run();
-    this.#running.catch(() => {}); // Thrown on by whoever waits for it.
+    this.#running.catch(() => {}); // Thrown on by whoever waits for the work.
   }
 
-  /** Resolves when it was done so often since now. */
+  /** Resolves after so many further repetitions. */
   async more(times: number): Promise<void> {
     const enough = this.times + times;
     await Promise.race([this.#running, until("more calls", () => Promise.resolve(this.times >= enough))]);

@@ -1,4 +1,4 @@
-/** The orchestrator among the sources that the mesh configuration lists. */
+/** The orchestrator among the sources of the mesh configuration. */
 import assert from "node:assert/strict";
 import { StartError } from "../../../lib/discovery/settings/start_error.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
@@ -18,7 +18,7 @@ const entry = (namespace: string, name: string, host: string) =>
     resolution: "NONE",
   });
 
-/** Runs a server with a folder that has one entry, whose path is `FOLDER` in the list. */
+/** Runs a server with a folder that has one entry. `FOLDER` in the list stands for the folder's path. */
 async function withSources(
   { server, namespace }: { readonly server?: ApiServer; readonly namespace: string },
   list: readonly string[],

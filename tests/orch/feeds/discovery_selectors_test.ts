@@ -1,4 +1,4 @@
-/** Namespaces that `discoverySelectors` choose, and configuration of other revisions. */
+/** Namespaces chosen by `discoverySelectors`, and configuration of other revisions. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { page } from "../../discovery/running.ts";
@@ -18,7 +18,7 @@ async function fill(feed: ObjectFeed, namespace: string, address: string, labels
   await feed.put({ apiVersion: "v1", kind: "Secret", metadata, data: { cacert: btoa("PEM") }, type: "Opaque" });
 }
 
-/** What a server has of a namespace. */
+/** How much a server knows of a namespace. */
 function seen({ pipeline, store, configuration }: DiscoveryServer, namespace: string): readonly number[] {
   const hosts = [...pipeline.aggregate.keys()].filter((key) => key.startsWith(`${namespace}/`));
   const endpoints = pipeline.endpoints.endpoints(`${namespace}/cart.${namespace}.svc.cluster.local`);

@@ -1,4 +1,4 @@
-/** What annotations of services say, and who selects whose workloads. */
+/** Annotations of services, and selection of workloads by services and entries. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import type { Service } from "../../../lib/registry/types.ts";
@@ -108,7 +108,7 @@ test("a service has endpoints of kind Endpoints where it has no slice", async (f
   });
   await feed.serve(async (server) => {
     const addresses = () => addressesOf(server, name, `cart.${name}.svc.cluster.local`);
-    // In a cluster a controller mirrors them into slices, which this API server runs without.
+    // In a cluster a controller mirrors endpoints into slices. This API server runs without the controller.
     assert.equal(addresses(), feed.isFolder ? "10.9.4.1" : "");
     await feed.put(sliceDraft(name, "cart", ["10.9.4.2"]));
     await until("the slice", () => addresses() === "10.9.4.2");

@@ -1,4 +1,4 @@
-/** An informer and a real API server, which is restarted, stands still and forgets. */
+/** An informer and a real API server that restarts, stands still and forgets versions. */
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
@@ -8,7 +8,7 @@ import { watchConfigMaps } from "../support/config_maps.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 
-// What etcd forgets, it forgets within seconds here.
+// Here etcd forgets old versions within seconds.
 const test = apiServerTests({ flags: ["--etcd-compaction-interval=2s"] });
 
 const impatient = ({ access }: ApiServer) =>
@@ -20,7 +20,7 @@ const put = (server: ApiServer, namespace: string, name: string, v: string) =>
 const drop = (server: ApiServer, namespace: string, name: string) =>
   server.objects.delete({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name } });
 
-/** What the server has, as the informer shows it. */
+/** The objects of the server in the informer's form. */
 async function stateOf(server: ApiServer, namespace: string): Promise<string[]> {
   const { items } = await server.client.json({ path: `/api/v1/namespaces/${namespace}/configmaps` });
   const rows = items as { metadata: { namespace: string; name: string; uid: string }; data: { v: string } }[];
@@ -69,7 +69,7 @@ test("a server that stands still keeps what is known, and is followed when it go
   try {
     await informer.whenSynced;
     server.pause();
-    // It takes connections and says nothing: the watch is given up, and so is the next one.
+    // The API takes connections and says nothing: the informer gives up this watch, and the next watch too.
     while (troubles.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     server.resume();
     await put(server, namespace, "b", "1");
@@ -88,7 +88,7 @@ test("a page's token that has grown too old begins the list anew, and the list i
   let pages = 0;
   let lists = 0;
   const expired: string[] = [];
-  // After a list that failed another one comes in pages; between the first two etcd forgets its version.
+  // After a failed list another list comes in pages. Between the first two pages etcd forgets the version of the list.
   class Slow extends ApiClient {
     override async send(call: Parameters<ApiClient["send"]>[0]) {
       if (++lists === 1) throw new ApiError("as the test wants", 503);
@@ -109,7 +109,7 @@ test("a page's token that has grown too old begins the list anew, and the list i
   }
 });
 
-/** Resolves when the server refuses a page's token: it compares versions with those that etcd still has. */
+/** Resolves when the server refuses a page's token, because etcd has forgotten the token's version. */
 async function forgotten(server: ApiServer, path: string): Promise<void> {
   for (let i = 0; i < 600; i++) {
     await put(server, "default", "counter", String(i));

@@ -1,4 +1,4 @@
-/** What an informer keeps, compared with what the API has. */
+/** An informer's objects, compared with the objects of the API. */
 import assert from "node:assert/strict";
 import { ObjectCache } from "../../../lib/orch/informer/cache.ts";
 import { addIdentity, differences, type Identities, unheard } from "../../../lib/orch/informer/comparison.ts";

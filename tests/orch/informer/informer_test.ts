@@ -1,4 +1,4 @@
-/** An informer keeps what the API has, whatever goes wrong: against a stand-in that fails on purpose. */
+/** An informer keeps the objects of the API, whatever goes wrong: against a stand-in that fails on purpose. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { watchConfigMaps } from "../support/config_maps.ts";
@@ -17,7 +17,7 @@ function withApi(
     const watches: ReturnType<typeof watchConfigMaps>[] = [];
     try {
       await work(api, (options) => {
-        // The API of the test has 2 s for an answer: where it gives none, that is what a test waits.
+        // The API of the test has 2 s for an answer. A test waits that long when no answer comes.
         const one = watchConfigMaps(api.client(quickClock(), 100_000), options);
         watches.push(one);
         return one;
@@ -67,7 +67,7 @@ withApi(
       api.put(name, "1");
       await becomes(() => api.state());
     }
-    // What comes next is in no watch's history.
+    // No watch has the next changes in its history.
     api.endWatches("close");
     api.put("d", "1");
     api.compact();

@@ -1,4 +1,7 @@
-/** Elections at a real API server: two stand, one leads, and the other follows when it leaves, dies or is locked out. */
+/**
+ * Elections at a real API server: two servers stand, one leads, and the other follows when the leader leaves, dies or
+ * is locked out.
+ */
 import assert from "node:assert/strict";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { getObject, replaceObject } from "../../../lib/orch/resources/objects.ts";
@@ -16,16 +19,16 @@ const test = apiServerTests();
 const clock = quickClock(5);
 const log = silentLog().scope("orch");
 
-/** One that stands for election under a lock. */
+/** A server that stands for election under a lock. */
 class Stander {
-  /** Terms that began, and those that ended. */
+  /** Number of terms begun, and ended. */
   began = 0;
   ended = 0;
   readonly election: Election;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #changed = Promise.withResolvers<void>();
-  /** Requests fail while this is set. */
+  /** Requests fail while this flag is set. */
   cut = false;
 
   constructor(server: ApiServer, namespace: string, identity: string, lock: LockName, key = "", byDefault = "") {

@@ -1,4 +1,4 @@
-/** An elector of client-go and ours hand one lease to each other, and never lead both. */
+/** An elector of client-go and our elector hand one lease to each other, and never lead together. */
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
@@ -12,12 +12,12 @@ import { apiServerTests } from "../support/server/tests.ts";
 const test = apiServerTests();
 const LOCK = "mesh-status-leader";
 
-/** Ours has the times of theirs by it: 9 s of a lease, of which 4.5 s are led. */
+/** Gives our elector the times of client-go's elector: 9 s of a lease, of which the holder leads for 4.5 s. */
 const clock = quickClock(10 / 3);
 
 let built: Promise<string> | undefined;
 
-/** Who leads: what the electors say, in the order in which it came. */
+/** The leaders, as the electors tell, in the order of the messages. */
 class Story {
   readonly lines: string[] = [];
   #changed = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ class Story {
     while (!this.lines.includes(line)) await this.#changed.promise;
   }
 
-  /** The terms that began and ended, and at no time two at once. */
+  /** Begun and ended terms. Fails when two electors led at once. */
   terms(): string[] {
     const terms = this.lines.filter((line) => /: (leads|stopped)$/.test(line));
     let leading = 0;
@@ -45,7 +45,7 @@ class Story {
   }
 }
 
-/** An elector of client-go in a process of its own; it leaves when it is disposed of. */
+/** An elector of client-go in a separate process, which leaves when disposed of. */
 async function theirs(server: { readonly kubeconfig: string }, namespace: string, name: string, story: Story) {
   const child = new Deno.Command(await (built ??= buildGo(new URL("../elector/", import.meta.url))), {
     args: [server.kubeconfig, namespace, LOCK, name],
@@ -69,7 +69,7 @@ async function theirs(server: { readonly kubeconfig: string }, namespace: string
   };
 }
 
-/** One of ours; cut off, it has no answers any more. */
+/** Our elector. Cut off, the elector gets no answers any more. */
 class Ours implements AsyncDisposable {
   cut = false;
   readonly #stop = new AbortController();
@@ -95,7 +95,7 @@ class Ours implements AsyncDisposable {
   }
 }
 
-/** A way to the API server that can be cut; its configuration is in a file. */
+/** A way to the API server that a test can cut, and the file of its configuration. */
 async function cuttable({ access, users }: ApiServer) {
   const { hostname, port } = new URL(access.server);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -151,7 +151,7 @@ goTest("who leaves gives the lease to the other at once: theirs, ours, theirs", 
     await story.has("theirs-2: holder theirs-1");
     assert.deepEqual(story.terms(), ["theirs-1: leads"]);
   }
-  // One of the two that wait.
+  // Either of the two waiting electors.
   const second = await Promise.race(["ours", "theirs-2"].map((one) => story.has(`${one}: leads`).then(() => one)));
   assert.deepEqual(story.terms(), ["theirs-1: leads", "theirs-1: stopped", `${second}: leads`]);
 });
@@ -184,7 +184,7 @@ goTest("a leader that is cut off stops before the other one leads, whichever it 
     await using ours = new Ours(server, namespace, "ours", story);
     way.cut();
     await story.has("ours: leads");
-    // Who waits for ours waits for the 30 s that the lease says.
+    // Whoever waits for our lease waits for the 30 s in the lease.
     await using _next = await theirs(server, namespace, "theirs-2", story);
     await story.has("theirs-2: holder ours");
     ours.cut = true;

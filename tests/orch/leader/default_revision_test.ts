@@ -1,4 +1,4 @@
-/** Which revision is the default one, as a real API server says it. */
+/** The default revision, as a real API server tells of it. */
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { DefaultRevision, goesBeforeKey } from "../../../lib/orch/leader/default_revision.ts";
@@ -8,7 +8,7 @@ import { until } from "../../patience.ts";
 const test = apiServerTests();
 const CONFIGURATION = { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration" };
 
-/** The configuration of a tag, as the API keeps it; without webhooks it asks nobody. */
+/** The configuration of a tag, as the API keeps it; without webhooks the API calls nobody. */
 const tag = (name: string, labels: Readonly<Record<string, string>>) => ({
   ...CONFIGURATION,
   metadata: { name: `mesh-revision-tag-${name}`, labels },

@@ -1,4 +1,7 @@
-/** Configurations of the mutating webhook have the server's roots: those of its revision, its own entries, one field. */
+/**
+ * Configurations of the mutating webhook get the server's roots: in configurations of the server's revision, in the
+ * mesh's entries, in one field.
+ */
 import assert from "node:assert/strict";
 import { type InjectionWebhookParts, keepInjectionWebhook } from "../../../lib/discovery/duties/injection_webhook.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
@@ -24,13 +27,13 @@ interface Entry {
 
 const service = (namespace: string) => ({ service: { name: "meshd", namespace, path: "/inject", port: 15017 } });
 
-/** An entry that asks nobody: no rule names a resource that there is. */
+/** An entry that never calls a webhook: the rule is for a missing resource. */
 const entry = (name: string, clientConfig: object = service(SYSTEM)) => ({
   ...{ name, clientConfig, failurePolicy: "Ignore", sideEffects: "None", admissionReviewVersions: ["v1"] },
   rules: [{ operations: ["CREATE"], apiGroups: ["none.mesh.io"], apiVersions: ["*"], resources: ["*"] }],
 });
 
-/** Makes a configuration; its end removes it. */
+/** Makes a configuration, and removes the configuration when disposed of. */
 async function install(
   { objects }: ApiServer,
   name: string,
@@ -46,7 +49,7 @@ async function bundlesOf({ objects }: ApiServer, name: string): Promise<string[]
   return entries.map(({ clientConfig: { caBundle = "" } }) => caBundle);
 }
 
-/** Keeps configurations until it is disposed of. */
+/** Keeps configurations up to date until disposed of. */
 function keep(server: ApiServer, roots: CurrentValue<string>, changes: Partial<InjectionWebhookParts> = {}) {
   const stop = new AbortController();
   const metrics = createMetrics("pilot-discovery");
@@ -60,7 +63,7 @@ function keep(server: ApiServer, roots: CurrentValue<string>, changes: Partial<I
   return { metrics, lines, [Symbol.asyncDispose]: end };
 }
 
-/** The API takes nothing that is no certificate. */
+/** The API accepts certificates alone. */
 const [root, next] = [await pemOfRoot(), await pemOfRoot()];
 
 async function pemOfRoot(): Promise<string> {
@@ -78,7 +81,7 @@ test("both spellings of label and entry get the roots, old and new together, and
   await until("roots", async () => (await all()).every((one) => one === btoa(root)));
   roots.set(root + next);
   await until("old and new roots", async () => (await all()).every((one) => one === btoa(root + next)));
-  // As an installer does that knows nothing of roots.
+  // Like an installer that knows nothing of roots.
   await server.objects.patch(idOf(NAMED), { webhooks: both });
   await until("roots again", async () => (await all()).every((one) => one === btoa(root + next)));
   const { webhooks, metadata } = (await server.objects.get(idOf(NAMED)))!;

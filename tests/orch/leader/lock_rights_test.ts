@@ -1,4 +1,4 @@
-/** The locks that duties stand for are those that the manifests name, and the verbs on each are needed. */
+/** The locks of the duties are the locks of the manifests, and each verb on each lock is needed. */
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
@@ -11,7 +11,7 @@ import { apiServerTests } from "../support/server/tests.ts";
 const test = apiServerTests();
 const isLock = (name: string): name is LockName => name in LOCKS;
 
-/** The locks that a manifest names. */
+/** The locks in a manifest. */
 function locksOf(manifest: string): readonly LockName[] {
   const names = rightsOf(manifest).map(({ name = "" }) => name).filter(isLock);
   return [...new Set(names)].sort();
@@ -39,7 +39,7 @@ for (const manifest of ["pilot-discovery", "remote-leader"]) {
         const runner = new DutyRunner(as.client, [duty], options);
         await Promise.race([led.promise, as.refused]);
         await runner.stop();
-        // Each account makes it anew.
+        // Each account makes the lock anew.
         if (await server.objects.get(id) !== undefined) await server.objects.delete(id);
       }, quickClock(8));
     });

@@ -1,28 +1,28 @@
-/** Never do two lead at once, whatever becomes of their requests and however their clocks run. */
+/** Two servers never lead at once, whatever happens to their requests and however their clocks run. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ELECTION_TIMES, ElectionMachine } from "../../../lib/orch/leader/machine.ts";
 import type { LockRecord, ReadLock } from "../../../lib/orch/leader/record.ts";
 import { goesBeforeKey } from "../../../lib/orch/leader/default_revision.ts";
 
-/** What becomes of one attempt: times in real milliseconds. */
+/** The fate of one attempt: times in real milliseconds. */
 interface Fate {
-  /** Until the read arrives, and until its answer is back. */
+  /** Until the read arrives, and until the answer is back. */
   readonly read: readonly [number, number];
   /** The same of the write. */
   readonly write: readonly [number, number];
-  /** What gets lost. */
+  /** The lost message. */
   readonly lost: "nothing" | "read" | "write" | "answer";
   /** Until the next attempt. */
   readonly pause: number;
 }
 
-/** One who stands for election. */
+/** A server that stands for election. */
 interface Standing {
-  /** Its clock's speed: 1 is real time. */
+  /** Speed of the server's clock: 1 is real time. */
   readonly speed: number;
   readonly revision: string;
-  /** Real time at which it leaves, giving the lock back when it leads. */
+  /** Real time at which the server leaves. A leader gives the lock back. */
   readonly leaves: number;
   readonly fates: readonly Fate[];
 }
@@ -32,14 +32,14 @@ class Store {
   lock: ReadLock | undefined;
   #version = 0;
 
-  /** Writes over what was seen. @returns the lock, or undefined for a conflict */
+  /** Replaces the lock, if the lock is still the seen version. @returns the new lock, or undefined for a conflict */
   write(record: LockRecord, over: ReadLock | undefined): ReadLock | undefined {
     if (this.lock?.version !== over?.version) return undefined;
     const version = `${++this.#version}`;
     return this.lock = { version, record, text: version, object: {} };
   }
 
-  /** Another program writes the object without its record, or removes both. */
+  /** Another program writes the object without changing the record, loses the record, or removes the object. */
   disturb(how: "touched" | "record lost" | "removed"): void {
     if (this.lock === undefined) return;
     const version = `${++this.#version}`;
@@ -48,7 +48,7 @@ class Store {
   }
 }
 
-/** Runs an election to its end. @returns the most that led at once, and how many led at all */
+/** Runs an election to its end. @returns the greatest number of leaders at once, and the number of all leaders */
 function run(
   standing: readonly Standing[],
   disturbances: readonly (readonly [number, "touched" | "record lost" | "removed"])[],
@@ -178,7 +178,7 @@ Deno.test("one whose attempts succeed leads, and the others follow within a leas
   assert.deepEqual(run([silent, other, other], []), { most: 1, led: 2 });
 });
 
-/** A lock that another holds. */
+/** A lock in the hands of another holder. */
 function heldBy(holder: string, text: string, key = "", seconds = 30): ReadLock {
   const record = { holder, key, seconds, acquired: "", renewed: "", transitions: 3 };
   return { version: text, record, text, object: {} };

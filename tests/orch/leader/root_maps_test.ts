@@ -1,4 +1,7 @@
-/** The mesh's root certificates are in every namespace, and come back; the rights of the manifests are what that takes. */
+/**
+ * The mesh's root certificates are in every namespace, and come back; the work needs exactly the rights of the
+ * manifests.
+ */
 import assert from "node:assert/strict";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { rootMaps } from "../../../lib/discovery/duties/root_maps.ts";
@@ -77,7 +80,7 @@ async function rootsIn(server: ApiServer, namespace: string): Promise<string | u
   return (found["data"] as Readonly<Record<string, string>> | undefined)?.["root-cert.pem"];
 }
 
-/** Resolves when the config map of a namespace has these roots. */
+/** Resolves when the config map of a namespace has the given roots. */
 async function has(server: ApiServer, namespace: string, roots: string): Promise<void> {
   await until(`${namespace}: ${roots}`, async () => await rootsIn(server, namespace) === roots);
 }
@@ -124,7 +127,7 @@ test("another server goes on when the first leaves; the first writes nothing aft
   await has(server, namespace, "second");
 });
 
-/** Of a server in its own cluster, and in one that it leads. */
+/** The manifests of a server in its own cluster, and in a cluster that the server leads. */
 for (const files of [["pilot-discovery"], ["remote-reader", "remote-leader"]]) {
   test(`the account of ${files.join(" and ")} may do it; with one verb less it is refused`, async ({ server }) => {
     const LOCK = "mesh-namespace-controller-election";

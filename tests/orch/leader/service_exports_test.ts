@@ -103,7 +103,7 @@ test("a service that is made anew is exported anew, when the API has taken its p
     await until("the export", async () => await ownerOf() === await uidOf());
     await objects.delete(cart);
     await objects.apply(cart);
-    // This server runs without the controller that removes what belongs to nothing: the test does it.
+    // The API server runs without the controller that removes objects of a removed owner: the test removes the export.
     await objects.delete(exportDraft(namespace, "cart"));
     await until("the export of the new one", async () => await ownerOf() === await uidOf());
   });
@@ -115,7 +115,7 @@ test("a definition that goes is waited for again, and each service is exported w
   for (const definition of definitions) await objects.define(definition);
   const isThere = async () => await objects.get(exportDraft(namespace, "cart")).catch(() => undefined) !== undefined;
   await objects.apply(serviceDraft(namespace, "cart"));
-  // Only what the duty sleeps is shortened: requests keep their time.
+  // Only the sleep of the duty is short: requests have the usual time.
   const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 100), signal) };
   const quick = new ApiClient({ access: { current: () => server.access, refused: () => {} }, clock });
   await exporting(server, async () => {

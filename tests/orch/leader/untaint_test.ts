@@ -1,4 +1,4 @@
-/** Nodes lose the plugin's taint when its pod is ready there, and nothing else. */
+/** Nodes lose the plugin's taint when the plugin's pod is ready there, and no other taint. */
 import assert from "node:assert/strict";
 import { untaintNodes } from "../../../lib/discovery/duties/untaint.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
@@ -18,13 +18,13 @@ const OTHER = { key: "gpu", value: "yes", effect: "NoExecute" };
 
 const node = (name: string) => ({ apiVersion: "v1", kind: "Node", metadata: { name } });
 
-/** Taints but for the API's own: each node that is made here is not ready for it. */
+/** Taints without the taints of the API: the API taints each new node as not ready. */
 async function taintsOf({ objects }: ApiServer, name: string): Promise<string[]> {
   const spec = (await objects.get(node(name)))?.["spec"] as { taints?: readonly { key: string }[] } | undefined;
   return (spec?.taints ?? []).map(({ key }) => key).filter((key) => !key.startsWith("node.kubernetes.io/"));
 }
 
-/** Makes the plugin's pod of a node, not ready yet; the function makes it ready, or not. */
+/** Makes the plugin's pod of a node, not ready yet. @returns makes the pod ready, or not */
 async function plugin(
   { objects }: ApiServer,
   namespace: string,
@@ -79,7 +79,7 @@ test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin i
       settings: { PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: on },
     });
   await serve(false, plugins, async () => assert.deepEqual(await taintsOf(server, name), [OURS.key]));
-  // A second node shows that the server does the duty, for a plugin elsewhere.
+  // A second node shows that the server does the duty for its own plugin.
   const own = `e-${namespace}`;
   await server.objects.create({ ...node(own), spec: { taints: [OURS] } });
   await (await plugin(server, namespace, own))(true);
@@ -105,7 +105,7 @@ test("a pod that is being deleted, or was ready before the node was made, does n
   const second = Math.floor(Date.now() / 1000);
   await until("the next second", () => Date.now() / 1000 >= second + 1);
   await objects.create({ ...node(name), spec: { taints: [OURS] } });
-  // A second node shows that the duty has come so far.
+  // A second node shows how far the duty has come.
   const sign = async (which: string) => {
     const other = `${which}-${namespace}`;
     await objects.create({ ...node(other), spec: { taints: [OURS] } });
@@ -134,7 +134,7 @@ test("a taint that comes between reading and writing stays, and the write for a 
     await objects.create({ ...node(name), spec: { taints: [OURS] } });
     await (await plugin(server, namespace, name))(true);
   }
-  /** What happens before the first write of each node is sent. */
+  /** Events before the first write of each node. */
   const before = new Map<string, () => Promise<unknown>>([
     [raced, () => objects.patch(node(raced), { spec: { taints: [OURS, OTHER] } })],
     [anew, async () => {

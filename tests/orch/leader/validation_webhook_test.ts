@@ -47,7 +47,7 @@ async function become(server: ApiServer, what: string, is: (webhook: Webhook) =>
   await until(what, async () => (await webhooksOf(server)).every(is));
 }
 
-/** Runs a server with a webhook over TLS, and what its certificate is verified by. */
+/** Runs a server with a webhook over TLS, and gives the root that verifies the server's certificate. */
 async function withWebhook(run: (url: string, root: string, kernel: Kernel) => Promise<void>): Promise<void> {
   const kept = await Deno.makeTempDir();
   const use = async ({ ports }: DiscoveryServer, _: string, kernel: Kernel) => {
@@ -97,7 +97,7 @@ test("the roots are put in and follow, also when they are taken away; failures c
     await become(server, "old and new roots", ({ clientConfig: { caBundle } }) => caBundle === btoa(both));
     await server.objects.patch(ID, { webhooks: [{ ...(await webhooksOf(server))[0]!, clientConfig: { url } }] });
     await become(server, "roots again", ({ clientConfig: { caBundle } }) => caBundle === btoa(both));
-    // The last one is counted when its answer has come.
+    // The last update is counted when its answer has come.
     const counted = async () => (await kernel.metrics.scrape()).body.toString();
     await until("four updates", async () => /galley_validation_config_updates [4-9]/.test(await counted()));
   });

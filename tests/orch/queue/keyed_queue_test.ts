@@ -1,4 +1,4 @@
-/** Work by key: each key one at a time, few in all, none lost, failures again. */
+/** Work by key: each key once at a time, few keys together, no key lost, failed keys again. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";

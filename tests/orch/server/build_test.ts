@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 
 const script = new URL("../../../scripts/orchestrator/main.ts", import.meta.url).pathname;
 
-/** A cache folder, and a stand-in for Go that writes down that it built; `hold` lets it wait half-way for ever. */
+/**
+ * A cache folder, and a stand-in for Go that records its builds. With a file `hold` the stand-in waits half-way for
+ * ever.
+ */
 async function machine() {
   const folder = await Deno.makeTempDir();
   const go = `${folder}/go`;
-  // Its arguments are those of `go build`: the file to write stands after -o.
+  // The arguments are the arguments of `go build`: the output file stands after -o.
   const lines = [
     "#!/bin/sh",
     '[ "$1" = version ] && exit 0',

@@ -1,4 +1,7 @@
-/** The definitions of `manifests/` on a real API server, which judges the samples of the kinds beside validation. */
+/**
+ * The definitions of `manifests/` on a real API server. The server judges the samples of the kinds as a second opinion
+ * beside validation.
+ */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
@@ -23,27 +26,29 @@ interface SpecSample {
   readonly spec: unknown;
 }
 
-/** Samples that definitions refuse and validation takes: underscores in names, numbers for names of enumerations. */
+/**
+ * Samples refused by definitions and accepted by validation: underscores in names, numbers for names of enumerations.
+ */
 const STRICTER = new Set(["everything at once, snake_case too", "enumerations as numbers"]);
 
 /** Names with underscores are unknown to definitions. */
 const UNDERSCORES = /unknown field "[^"]*_[^"]*"/;
 
-/** What the server says of null for the name of an enumeration: only these fields are not nullable. */
+/** The server's words about null for the name of an enumeration: no other fields refuse null. */
 const NULL_NAME = /must be of type string: "null"/;
 
 function documents(path: string): unknown[] {
   return parseAllDocuments(Deno.readTextFileSync(root + path)).map((document) => document.toJS());
 }
 
-/** Makes the definitions known; again for each test, which costs nothing then. */
+/** Makes the definitions known. Later tests define them again, without cost. */
 async function define({ objects }: ApiServer): Promise<void> {
   for (const definition of documents("manifests/definitions.yaml")) {
     await objects.define(definition as ObjectDraft & ObjectId);
   }
 }
 
-/** What the server says of an object that it is not to keep; undefined: it would take it. */
+/** The server's words about an object in a dry run; undefined: the server accepts the object. */
 async function refusal({ client }: ApiServer, kind: Kind, namespace: string, spec: unknown) {
   const version = `${groupOfKind(kind)}.mesh.io/${DEFINED_VERSION}`;
   const path = `/apis/${version}/namespaces/${namespace}/${pluralOfKind(kind)}?dryRun=All&fieldValidation=Strict`;

@@ -1,4 +1,7 @@
-/** What `manifests/pilot-discovery.yaml` grants is what the server reads: all of it comes, and not with one verb less. */
+/**
+ * `manifests/pilot-discovery.yaml` grants exactly the rights of the server's reads: all objects come, and not with one
+ * verb less.
+ */
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import { OrchObjects } from "../../../lib/discovery/sources/orchestrator.ts";
@@ -14,7 +17,7 @@ import { sharingDefinitions } from "../support/sharing.ts";
 const test = apiServerTests();
 const SHARING_GROUPS = ["multicluster.x-k8s.io", "multicluster.orch.example"] as const;
 
-/** Reads all that the server reads, or until `refused`; then runs `run`. */
+/** Reads everything the server reads, or until `refused`; then runs `run`. */
 async function reading(
   { client, refused }: Pick<RightsTrial, "client" | "refused">,
   group: string,
@@ -46,11 +49,11 @@ test("with the rights of the manifests the server reads everything; without that
   for (const definition of [...manifests("definitions"), ...theirs, ...sharing]) {
     await server.objects.define(definition);
   }
-  // Webhooks are read by what keeps them: tests/orch/leader/injection_webhook_test.ts.
+  // tests/orch/leader/injection_webhook_test.ts covers the right to read webhooks.
   const reads = ({ group, verb }: Right) =>
     group !== "admissionregistration.k8s.io" && ["list", "watch"].includes(verb);
   await everyRightIsNeeded(server, ["pilot-discovery"], reads, async (as) => {
-    // Exports and imports are read in the first group that has them.
+    // The server reads exports and imports in the first group with definitions.
     const group = SHARING_GROUPS.find((group) => group === as.without?.group) ?? SHARING_GROUPS[0];
     await reading(as, group, async () => {
       if (as.without?.verb === "watch") await as.refused;

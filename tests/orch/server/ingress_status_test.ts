@@ -33,7 +33,7 @@ const gateway = (namespace: string) => ({
   spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }] },
 });
 
-/** Follows the server's objects and writes while `run` runs. Default of `writer`: who reads. */
+/** Follows the server's objects and writes while `run` runs. Default of `writer`: the reading client. */
 async function writing(
   client: ApiClient,
   namespace: string,

@@ -123,7 +123,7 @@ test("the health that an agent reports to one server is known to all, moves with
       const written = (await conditionsOf()).map(({ type, message }) => [type, message?.length]);
       assert.deepEqual(written, [["Mine", undefined], ["Healthy", 1024]]);
       second[Symbol.dispose]();
-      // An entry that a user wrote stays when its agent leaves, and nobody calls it healthy.
+      // A user's entry stays when the agent leaves, and nobody calls the entry healthy.
       const own = { ...id, metadata: { namespace, name: "own" } };
       await objects.create({ ...own, spec: { address: "10.0.0.3" } });
       const third = await connect(one.ports.grpc!, { WORKLOAD_ENTRY: "own" });

@@ -1,4 +1,7 @@
-/** The status of each kind of the mesh, in both spellings, is read and written by rights of the manifests of which none is spare. */
+/**
+ * The status of each kind of the mesh, in both spellings, is read and written by rights of the manifests. No right is
+ * spare.
+ */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import type { Kind } from "../../../lib/config/kinds/kinds.ts";
@@ -12,7 +15,7 @@ import { PATIENCE } from "../../patience.ts";
 
 const test = apiServerTests();
 
-/** A spec that the definition of a kind takes. */
+/** A spec accepted by the definition of a kind. */
 function specOf(kind: Kind): unknown {
   const path = new URL(`../../testdata/config/kinds/${kind}.yaml`, import.meta.url);
   const samples = parseAllDocuments(Deno.readTextFileSync(path))[0]!.toJS() as {

@@ -1,4 +1,4 @@
-/** What status says of an object is what `live` says, so that `kubectl wait` waits for what is really in force. */
+/** The status of an object agrees with `live`, so that `kubectl wait` waits until the object is really in force. */
 import assert from "node:assert/strict";
 import { withServer } from "../../discovery/running.ts";
 import { TestProxy } from "../../debug/proxy.ts";
@@ -44,7 +44,7 @@ interface Condition {
   readonly observedGeneration: number;
 }
 
-/** The condition of an object; undefined: there is none about its present text. */
+/** The condition of an object; undefined: no condition about the present text. */
 async function reconciled(server: ApiServer, id: Draft): Promise<string | undefined> {
   const object = await server.objects.get(id);
   const { conditions = [] } = (object?.["status"] ?? {}) as { readonly conditions?: readonly Condition[] };
@@ -52,7 +52,7 @@ async function reconciled(server: ApiServer, id: Draft): Promise<string | undefi
   return found?.observedGeneration === object?.metadata["generation"] ? found?.status : undefined;
 }
 
-/** `kubectl wait` for an object; where there is no kubectl, what it does: the condition is to be True. */
+/** Runs `kubectl wait` for an object. Without kubectl, waits likewise for the condition to be True. */
 async function waited(server: ApiServer, id: Draft): Promise<boolean> {
   const { metadata: { namespace, name }, kind } = id as { metadata: { namespace: string; name: string }; kind: string };
   const args = ["-n", namespace, "wait", `${PLURAL[kind]}.${GROUP}/${name}`, "--for=condition=Reconciled"];
@@ -89,7 +89,7 @@ test("kubectl wait does not pass for an unknown subset, and passes when the rule
         const answer = await fetch(`http://127.0.0.1:${ports.http}/debug/live?object=${query}`);
         return await answer.json() as { readonly everywhere: boolean; readonly why: readonly string[] };
       };
-      /** Until each object's status says what live says of it. */
+      /** Until the status of each object agrees with `live`. */
       const agree = async (expected: Readonly<Record<string, boolean>>) => {
         for (const object of objects) {
           const { kind } = object;

@@ -1,4 +1,4 @@
-/** What a server writes into objects of a real API server, with the rights of the manifests and none more. */
+/** What a server writes into objects of a real API server, with the rights of the manifests and no others. */
 import assert from "node:assert/strict";
 import { OwnReport } from "../../../lib/discovery/status/server_reports.ts";
 import { KIND_DEFINITIONS } from "../../../lib/orch/resources/definitions.ts";
@@ -31,7 +31,7 @@ const route = (namespace: string, destination: string): Draft => ({
   spec: { hosts: ["a.example.com"], http: [{ route: [{ destination: { host: destination } }] }] },
 });
 
-/** That of Istio's service entries, of which conditions are one value: an atomic list. */
+/** The definition of Istio's service entries. There the conditions are an atomic list, which is one value. */
 const THEIRS = openDefinition(KIND_DEFINITIONS.find(({ kind, own }) => kind === "ServiceEntry" && !own)!);
 
 async function prepare(server: ApiServer): Promise<void> {
@@ -112,7 +112,7 @@ test("a server writes addresses and what it finds with the rights of the manifes
       Reconciled: "Unknown: No connected proxy has a resource of the object.",
       PassedValidation: "True: No errors found.",
     });
-    // A user writes the very address that was allocated.
+    // A user writes the allocated address.
     await server.objects.create(entry(namespace, "user", { addresses: [addresses![0]!.value] }));
     await until("another address", async () => {
       const now = (await statusOf(server, entry(namespace, "a"))).addresses ?? [];

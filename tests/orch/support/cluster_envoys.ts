@@ -1,8 +1,7 @@
 /**
- * Real Envoys in two clusters, for tests: `east` in the server's own, `west` in a remote one of that name.
+ * Real Envoys in two clusters, for tests: `east` in the server's own cluster, `west` in the remote cluster `west`.
  *
  * Permissions: run (Envoy), net (loopback), read and write (a temporary folder).
- *
  * @module
  */
 import { type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";

@@ -1,4 +1,4 @@
-/** An informer of config maps, and how tests look at it. */
+/** An informer of config maps, and a view of its objects for tests. */
 import assert from "node:assert/strict";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { Informer, type InformerOptions } from "../../../lib/orch/informer/informer.ts";
@@ -30,7 +30,7 @@ export function watchConfigMaps(client: ApiClient, options: Partial<InformerOpti
   });
   const state = () =>
     [...informer.values()].map(({ namespace, name, uid, value }) => `${namespace}/${name} ${uid} ${value}`).sort();
-  /** Resolves when the informer has what is expected; fails with the difference after a time. */
+  /** Resolves when the informer has the expected objects; fails with the difference after a time. */
   const becomes = async (expected: () => readonly string[]) => {
     const over = Promise.withResolvers<void>();
     const look = () => {

@@ -1,27 +1,26 @@
 /**
- * Stands in front of a real API server and passes everything on, until it is asked to go wrong.
+ * Stands in front of a real API server and passes everything on, until a test begins a trouble.
  *
  * Permissions: net (loopback, the API server).
- *
  * @module
  */
 import type { ApiAccess } from "../../../lib/orch/client/access.ts";
 import { type OpenExchange, openExchange } from "../../../lib/orch/client/exchange.ts";
 
-/** What goes wrong from now on. */
+/** A lasting fault of the API. */
 export type Trouble =
   | "none"
   /** Every request is refused. */
   | "server errors"
   | "too many requests"
   | "expired tokens"
-  /** No answer comes; watches that are open say nothing more, and lose what they would have said. */
+  /** No answer comes. Open watches fall silent, and lose their events. */
   | "silence"
   /** Answers come late, in small pieces. */
   | "slowness"
   /** Bodies are cut off, and all watches. */
   | "cuts"
-  /** Watches are told inside of a success that their version is forgotten. */
+  /** Inside of a success, watches hear that their version is forgotten. */
   | "compaction"
   /** Watches end with an error inside of a success. */
   | "errors in watches";
@@ -41,14 +40,14 @@ export const TROUBLES: readonly Exclude<Trouble, "none">[] = [
 const encoder = new TextEncoder();
 const SLOW_MS = 30;
 
-/** A watch that is open. */
+/** An open watch. */
 interface OpenWatch {
-  /** Ends it: with a line, or by an error. */
+  /** Ends the watch with a line, or by an error. */
   end(line?: string): void;
   isMute: boolean;
 }
 
-/** See the module. It runs until it is disposed of. */
+/** See the module. Runs until disposed of. */
 export class FaultyApi implements AsyncDisposable {
   /** Requests so far while each trouble lasted. */
   readonly met = new Map<Trouble, number>();
@@ -76,7 +75,7 @@ export class FaultyApi implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** Begins a trouble, in place of the one before; open watches take part in it. */
+  /** Begins a trouble in place of the one before; open watches take part in the trouble. */
   become(trouble: Trouble): void {
     this.#trouble = trouble;
     for (const free of this.#hanging) free();

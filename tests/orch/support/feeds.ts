@@ -1,8 +1,7 @@
 /**
- * One test over two feeds of the orchestrator's objects: its real API, and manifests in a folder (`--registries=File`).
+ * One test over two feeds of the orchestrator's objects: a real API, and manifests in a folder (`--registries=File`).
  *
  * Permissions: those of `./server/api_server.ts`.
- *
  * @module
  */
 import { parseAllDocuments } from "yaml";
@@ -16,24 +15,24 @@ import { apiServerTests } from "./server/tests.ts";
 
 /** The objects of one feed. */
 export interface ObjectFeed {
-  /** A name that no other test has. */
+  /** A name used by no other test. */
   readonly name: string;
   readonly isFolder: boolean;
-  /** Makes an object, or gives it these fields. Status is written as well. */
+  /** Makes an object, or sets the given fields, including status. */
   put(object: ObjectDraft & ObjectId): Promise<void>;
   drop(id: ObjectId): Promise<void>;
   /** Writes the mesh configuration anew; JSON. */
   meshConfig(config: Readonly<Record<string, unknown>>): Promise<void>;
   /** The same for the mesh networks. */
   meshNetworks(networks: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Runs a server that reads the feed. */
+  /** Runs a server with the feed as its source. */
   serve(
     run: (server: DiscoveryServer) => Promise<void>,
     settings?: Partial<SettingsOf<"pilot-discovery">>,
   ): Promise<void>;
 }
 
-/** Registers tests, each once over each feed; call it once a file. */
+/** Registers tests, each once over each feed. Call once a file. */
 export function twoFeeds(): (name: string, run: (feed: ObjectFeed) => Promise<void>) => void {
   const apiTest = apiServerTests();
   return (name, run) => {
@@ -62,7 +61,7 @@ async function withFolder(run: (paths: FeedPaths) => Promise<void>): Promise<voi
   }
 }
 
-/** What both feeds have alike: the files of the mesh, and a server with them. */
+/** The common part of both feeds: the files of the mesh, and a server with the files. */
 function feedFiles({ mesh, networks }: FeedPaths, options: Partial<DiscoveryServerOptions>) {
   return {
     meshConfig: (config: Readonly<Record<string, unknown>>) => replaceFile(mesh, config),
@@ -72,7 +71,7 @@ function feedFiles({ mesh, networks }: FeedPaths, options: Partial<DiscoveryServ
   };
 }
 
-/** A reader sees the old text or the new one. */
+/** Replaces a file at once: a reader sees the old text or the new text. */
 async function replaceFile(path: string, content: unknown): Promise<void> {
   await Deno.writeTextFile(`${path}.new`, JSON.stringify(content));
   await Deno.rename(`${path}.new`, path);

@@ -1,8 +1,8 @@
-/** Definitions of Istio's kinds, which this project does not ship, as open as a definition can be. */
+/** Definitions of Istio's kinds, which this project does not ship. The definitions accept every object. */
 import type { MeshDefinition } from "../../../lib/orch/resources/definitions.ts";
 import type { ObjectDraft, ObjectId } from "./server/objects.ts";
 
-/** A definition that takes everything. */
+/** A definition without constraints. */
 export function openDefinition({ written, group, plural }: MeshDefinition): ObjectDraft & ObjectId {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   return {

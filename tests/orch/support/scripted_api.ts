@@ -1,13 +1,13 @@
-/** A stand-in for the orchestrator's API with config maps, which fails in every way that is asked of it. */
+/** A stand-in for the orchestrator's API with config maps, which fails in every way on request. */
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 
-/** What the stand-in does wrong with one request. */
+/** A fault of the stand-in with one request. */
 export type Fault =
   | { readonly fault: "status"; readonly status: number; readonly retryAfter?: string }
   /** No answer at all. */
   | { readonly fault: "hang" }
-  /** A watch that says nothing, or a list whose body does not come. */
+  /** A watch without events, or a list whose body does not come. */
   | { readonly fault: "silent" }
   /** The connection is cut in the middle of a list, or of the next event of a watch. */
   | { readonly fault: "cut" }
@@ -15,7 +15,7 @@ export type Fault =
   | { readonly fault: "half" }
   /** An event of type ERROR, then a clean end. */
   | { readonly fault: "error"; readonly code: number }
-  /** A line that is no JSON. */
+  /** A line that is not JSON. */
   | { readonly fault: "garbage" }
   /** A clean end at once. */
   | { readonly fault: "end" };
@@ -37,14 +37,14 @@ const encoder = new TextEncoder();
 
 /** See the file. */
 export class ScriptedApi {
-  /** Taken by requests in their order: lists and watches apart. */
+  /** Faults for the next requests, in order: lists and watches apart. */
   readonly faults: { list: Fault[]; watch: Fault[] } = { list: [], watch: [] };
   /** Requests, as `list ...` or `watch ...`, with their query. */
   readonly asked: string[] = [];
   readonly headers: Headers[] = [];
-  /** As an API server that answers from its cache does. */
+  /** Answers without pages, as an API server answers from its cache. */
   ignoresLimit = false;
-  /** Sizes of the pieces in which events are sent, bytes; 0: whole. */
+  /** Sizes of the pieces of events, bytes; 0: whole. */
   pieces = 0;
   /** Any token is too old from now on. */
   tokensExpired = false;
@@ -57,13 +57,13 @@ export class ScriptedApi {
   readonly #hanging = new Set<() => void>();
   #server: Deno.HttpServer<Deno.NetAddr> | undefined;
   #port = 0;
-  /** Page tokens by text: the objects that are left, and the version. */
+  /** Page tokens by text: the remaining objects, and the version. */
   readonly #pages = new Map<string, { readonly rest: Stored[]; readonly version: number }>();
 
   constructor({ start = true } = {}) {
     if (start) this.start();
     else {
-      // A port that is known and on which nobody listens.
+      // A known port without a listener.
       const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
       this.#port = (listener.addr as Deno.NetAddr).port;
       listener.close();
@@ -116,7 +116,7 @@ export class ScriptedApi {
     this.#tell(version, "DELETED", { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } });
   }
 
-  /** Begins at lower versions than there were, with the objects of now: it was restored from a backup. */
+  /** Begins again with the present objects at lower versions, like a server restored from a backup. */
   restore(): void {
     this.#version = 10;
     this.#history = [];
@@ -128,7 +128,7 @@ export class ScriptedApi {
     for (const watcher of [...this.#watchers]) watcher.close();
   }
 
-  /** Forgets what happened before now: who has not heard of it must list. */
+  /** Forgets events before now: a client with an older version must list. */
   compact(): void {
     this.#history = [];
     this.#oldest = this.#version;
@@ -139,7 +139,7 @@ export class ScriptedApi {
     for (const watcher of this.#watchers) watcher.send(JSON.stringify({ type: "BOOKMARK", object }) + "\n");
   }
 
-  /** Ends all watches: cleanly, or by cutting their connections. */
+  /** Ends all watches: cleanly, or by cutting the connections. */
   endWatches(how: "close" | "cut"): void {
     for (const watcher of [...this.#watchers]) watcher[how]();
   }
@@ -194,7 +194,7 @@ export class ScriptedApi {
       this.tokensExpired = false;
       return status(410);
     }
-    // As an API server answers who asks for what it has not seen yet, after some seconds.
+    // After some seconds an API server answers a request for a future version like this.
     const notOlder = url.searchParams.get("resourceVersionMatch") === "NotOlderThan";
     if (notOlder && Number(url.searchParams.get("resourceVersion")) > this.#version) return status(504);
     const of = (object: Stored) => namespace === "" || object.metadata["namespace"] === namespace;
@@ -226,7 +226,7 @@ export class ScriptedApi {
 
   #watch(url: URL, namespace: string, fault: Fault | undefined): Response {
     const since = Number(url.searchParams.get("resourceVersion"));
-    // A version that is not there yet is refused as one that is too old is: the server does not tell them apart for ever.
+    // A future version is refused like an old version: the server does not tell the two apart for ever.
     const tooOld = since < this.#oldest || since > this.#version;
     return new Response(this.#body((watcher) => {
       if (tooOld || fault?.fault === "error") {
@@ -278,7 +278,7 @@ function status(code: number, headers: Record<string, string> = {}): Response {
   return Response.json({ kind: "Status", code, message: "as the test wants" }, { status: code, headers });
 }
 
-/** The machine's clock, by which waits take a fraction of their time. */
+/** The machine's clock with waits of a fraction of their time. */
 export function quickClock(factor = 50): Clock {
   return {
     now: systemClock.now,

@@ -1,9 +1,9 @@
-/** Exports and imports of services between clusters, for tests: their definitions, and objects in short. */
+/** Exports and imports of services between clusters, for tests: definitions, and objects in short. */
 import type { ObjectDraft, ObjectId } from "./server/objects.ts";
 
 type Draft = ObjectDraft & ObjectId;
 
-/** Group and version that the field has. */
+/** Group and version in common use. */
 export const SHARING_VERSION = "multicluster.x-k8s.io/v1alpha1";
 
 const definition = (group: string, version: string, kind: string): Draft => {
@@ -14,7 +14,7 @@ const definition = (group: string, version: string, kind: string): Draft => {
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${plural}.${group}`,
-      // Names below a part of the API's own domain need a word about who looked at them.
+      // Names below a part of the API's own domain need an annotation about their approval.
       annotations: { "api-approved.kubernetes.io": "unapproved, for tests" },
     },
     spec: {
@@ -39,7 +39,7 @@ export function exportDraft(namespace: string, name: string): Draft {
   return { apiVersion: SHARING_VERSION, kind: "ServiceExport", metadata: { namespace, name } };
 }
 
-/** A service of any cluster, at these addresses. */
+/** A service of any cluster, at the given addresses. */
 export function importDraft(namespace: string, name: string, ips: readonly string[]): Draft {
   const spec = { type: "ClusterSetIP", ips, ports: [{ port: 80, protocol: "TCP" }] };
   return { apiVersion: SHARING_VERSION, kind: "ServiceImport", metadata: { namespace, name }, spec };

@@ -1,8 +1,7 @@
 /**
- * A server whose certificates are signed by signers of the orchestrator, and a workload that asks it.
+ * A server with certificates of the orchestrator's signers, and a workload as its client.
  *
  * Permissions: net (the API server, loopback), read and write (temporary folders).
- *
  * @module
  */
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
@@ -22,24 +21,27 @@ export const signerOf = (namespace: string) => `${DOMAIN}/${namespace}`;
 /** Key of the workload. */
 export const key = await PrivateKey.generate(P256);
 
-/** What a request for a signature is. */
+/** The kind of a request for a signature. */
 export const REQUEST_KIND = { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest" };
 
-/** Requests for a signer that are in the API. */
+/** Requests for a signer in the API. */
 export async function requestsOf(server: ApiServer, signer: string) {
   const all = await server.objects.list(REQUEST_KIND);
   return all.filter(({ spec }) => (spec as { readonly signerName: string }).signerName === signer);
 }
 
-/** A workload that asks for certificates. */
+/** A workload, client of the server's authority. */
 export interface SignedWorkload {
-  /** The chain, or the status. `chain`: it proves itself by this certificate in place of a token. */
+  /**
+   * Asks for a certificate. @returns the chain, or the status. `chain`: the workload shows this certificate in place of
+   * a token.
+   */
   ask(
     asked?: Readonly<Record<string, string>>,
     more?: { csr?: string; within?: number; seconds?: number; chain?: readonly string[] },
   ): Promise<readonly string[] | string>;
   readonly uri: string;
-  /** Port of the server, the roots that it is verified by, and the workload's token. */
+  /** Port of the server, the roots of the server's certificate, and the workload's token. */
   readonly access: { readonly port: number; readonly roots: string; readonly token: string };
   readonly setMesh: (yaml: string) => Promise<void>;
 }
@@ -96,6 +98,6 @@ export async function withSigners(
   await Deno.remove(folder, { recursive: true });
 }
 
-/** Roots of signers, as a mesh configuration has them. */
+/** Roots of signers, in the form of a mesh configuration. */
 export const rootsOf = (...of: readonly (readonly [string, string])[]) =>
   JSON.stringify({ caCertificates: of.map(([signer, pem]) => ({ pem, certSigners: [signer] })) });

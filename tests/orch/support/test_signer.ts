@@ -1,9 +1,8 @@
 /**
- * A signer of certificates as a controller of a cluster is one: it follows signing requests of its name, and signs those
- * that are approved.
+ * A signer of certificates like a controller in a cluster: follows signing requests for its name, and signs approved
+ * requests.
  *
  * Permissions: net (the API server).
- *
  * @module
  */
 import { silentLog } from "../../../lib/kernel/log/log.ts";
@@ -30,7 +29,7 @@ export interface SeenRequest {
   readonly username: string;
 }
 
-/** What it answers to an approved request: a certificate, a condition, or nothing. */
+/** The signer's answer to an approved request: a certificate, a condition, or nothing. */
 export type SignerAnswer =
   | { readonly pem: string }
   | { readonly condition: { readonly type: string; readonly reason: string; readonly message: string } }
@@ -40,9 +39,9 @@ export type SignerAnswer =
 export class TestSigner implements AsyncDisposable {
   readonly root: MadeAuthority;
   readonly between: MadeAuthority;
-  /** Approved requests, in the order in which they came. */
+  /** Approved requests, in the order of their arrival. */
   readonly seen: SeenRequest[] = [];
-  /** What it answers. Default: what was asked for, below its intermediate authority. */
+  /** Makes the answer. Default: the requested certificate, below the signer's intermediate authority. */
   answer: (request: CertificateRequest) => Promise<SignerAnswer>;
   readonly #client: ApiClient;
   readonly #requests: Informer<ApiJson>;
@@ -63,7 +62,7 @@ export class TestSigner implements AsyncDisposable {
     });
   }
 
-  /** @param name Its whole name. */
+  /** @param name Whole name of the signer. */
   static async start(client: ApiClient, name: string): Promise<TestSigner> {
     const validity = { notAfter: Date.now() + 30 * DAY };
     const root = await makeRoot(P256, { ...validity, name });
@@ -78,7 +77,7 @@ export class TestSigner implements AsyncDisposable {
     return writeCertificates([this.root.certificate]);
   }
 
-  /** A certificate with the names and the key of a request, and the authority above it. */
+  /** A certificate with the names and the key of a request, and the authority above the certificate. */
   async sign({ spki, names }: Pick<CertificateRequest, "spki" | "names">, hours = 1): Promise<string> {
     const now = Date.now();
     const times = { notBefore: now - 60_000, notAfter: now + hours * 3_600_000 };

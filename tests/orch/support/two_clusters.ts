@@ -1,8 +1,7 @@
 /**
- * Two real API servers for tests of several clusters: that of the server's own cluster, `Orch`, and a remote one.
+ * Two real API servers for tests of several clusters: the server's own cluster, `Orch`, and a remote cluster.
  *
  * Permissions: those of `./server/api_server.ts`.
- *
  * @module
  */
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
@@ -14,15 +13,18 @@ import { type ApiServer, type ApiServerOptions, startApiServer } from "./server/
 import { noApiServer } from "./server/programs.ts";
 import { until } from "../../patience.ts";
 
-/** What a test of two clusters gets. */
+/** The argument of a test of two clusters. */
 export interface TwoClusters {
   readonly own: ApiServer;
   readonly remote: ApiServer;
-  /** A namespace that no other test has; it is there in both. */
+  /** A namespace in both clusters, used by no other test. */
   readonly namespace: string;
 }
 
-/** Starts two servers before the tests of the calling file and stops them after these; call it once. @returns registers a test */
+/**
+ * Starts two servers before the tests of the calling file and stops both afterwards. Call once a file. @returns
+ * registers a test
+ */
 export function twoClusterTests(
   options: ApiServerOptions = {},
 ): (name: string, run: (clusters: TwoClusters) => Promise<void>) => void {
@@ -51,7 +53,7 @@ export function twoClusterTests(
   };
 }
 
-/** A secret that describes clusters. @param entries Text of the access by the cluster's name. */
+/** A secret about clusters. @param entries Text of the access by the cluster's name. */
 export function clusterSecret(
   namespace: string,
   name: string,
@@ -62,7 +64,7 @@ export function clusterSecret(
   return { apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: { [label]: "true" } }, data };
 }
 
-/** A service with its slice. @param clusterIP Default: the API server gives it one. */
+/** A service with its slice. @param clusterIP Default: the API server assigns an address. */
 export async function putService(
   { objects }: ApiServer,
   namespace: string,
@@ -74,7 +76,7 @@ export async function putService(
   await objects.apply(sliceDraft(namespace, name, addresses));
 }
 
-/** Runs a server over the API of the own cluster, whose secrets of clusters are in the test's namespace. */
+/** Runs a server over the API of the own cluster. The secrets of remote clusters are in the test's namespace. */
 export async function serveClusters(
   { own, namespace }: TwoClusters,
   run: (server: DiscoveryServer, kernel: Kernel) => Promise<void>,
@@ -96,7 +98,7 @@ export function endpointsOf({ pipeline }: DiscoveryServer, namespace: string, na
   return pipeline.endpoints.endpoints(key).map(({ address }) => address).sort().join();
 }
 
-/** Resolves when a service has these addresses. */
+/** Resolves when a service has the given addresses. */
 export async function untilEndpoints(
   server: DiscoveryServer,
   namespace: string,

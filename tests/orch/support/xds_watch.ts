@@ -1,8 +1,7 @@
 /**
- * A proxy that follows all clusters and their endpoints over delta ADS, and notes what it loses.
+ * A proxy that follows all clusters and endpoints over delta ADS, and notes losses.
  *
  * Permissions: net (the server).
- *
  * @module
  */
 import * as grpc from "@grpc/grpc-js";
@@ -32,7 +31,7 @@ interface Assignment {
 
 /** See the module. */
 export class XdsWatch implements Disposable {
-  /** Clusters that went, and those whose last endpoint went. */
+  /** Removed clusters, and clusters whose last endpoint was removed. */
   readonly lost: string[] = [];
   /** Addresses by cluster. */
   readonly endpoints = new Map<string, readonly string[]>();
@@ -52,7 +51,7 @@ export class XdsWatch implements Disposable {
   }
 
   /**
-   * Resolves when a cluster has these addresses.
+   * Resolves when a cluster has the given addresses.
    *
    * @throws {Error} after a time
    */

@@ -28,16 +28,16 @@ export interface ApiServerOptions {
   readonly managerFlags?: readonly string[];
 }
 
-/** How often a server is started, when another program takes its port. */
+/** Number of starts of a server while other programs take its port. */
 const STARTS = 5;
 
-/** A server that is not ready by then will not be, ms. */
+/** A server that is not ready by then will never be ready, ms. */
 const READY = 120_000;
 
 /**
- * Starts a server; it is ready when this resolves. It is built first where that was not done yet.
+ * Starts a server, and builds the programs first where needed. Resolves when the server is ready.
  *
- * @throws {Error} with the end of its log when it ends, or is not ready in time
+ * @throws {Error} with the end of the server's log when the server ends, or is not ready in time
  */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   await builtPrograms(options.controllerManager ? ["kube-apiserver", "kube-controller-manager"] : ["kube-apiserver"]);
@@ -53,7 +53,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   }
 }
 
-/** See the module. It runs until it is disposed of. */
+/** See the module. Runs until disposed of. */
 export class ApiServer implements AsyncDisposable {
   /** The administrator's access. */
   readonly access: ApiAccess;
@@ -89,7 +89,7 @@ export class ApiServer implements AsyncDisposable {
     this.kubeconfig = `${folder}/kubeconfig`;
   }
 
-  /** A server that does not run yet. */
+  /** A stopped server. */
   static async make(options: ApiServerOptions): Promise<ApiServer> {
     const folder = await Deno.makeTempDir({ prefix: "api-server-" });
     const lease = new PortLease(1);
@@ -102,9 +102,9 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * Starts it, again after a {@linkcode stop}: at the same address, with the same objects.
+   * Starts the server, again after a {@linkcode stop}: at the same address, with the same objects.
    *
-   * @throws {PortTaken} when another program has its port
+   * @throws {PortTaken} when another program has the port
    */
   async start(): Promise<void> {
     const { controllerManager = false, flags = [], managerFlags: further = [] } = this.#options;
@@ -117,14 +117,14 @@ export class ApiServer implements AsyncDisposable {
     this.#run("kube-controller-manager", path, [...managerFlags(this.kubeconfig), ...further]);
   }
 
-  /** Stops it with its store. Objects stay. */
+  /** Stops the server and its store. Objects stay. */
   async stop(how: "politely" | "at once" = "politely"): Promise<void> {
     const programs = this.#running.reverse();
     this.#running = [];
     for (const program of programs) await program.stop(how);
   }
 
-  /** It takes connections and answers nothing, until {@linkcode resume}. */
+  /** The server takes connections and answers nothing, until {@linkcode resume}. */
   pause(): void {
     this.#server().signal("SIGSTOP");
   }
@@ -133,7 +133,7 @@ export class ApiServer implements AsyncDisposable {
     this.#server().signal("SIGCONT");
   }
 
-  /** Makes a namespace that no other test has; the answer is its name. */
+  /** Makes a namespace with a name used by no other test. @returns the name */
   async namespace(labels: Readonly<Record<string, string>> = {}): Promise<string> {
     const metadata = { generateName: "test-", labels };
     return (await this.objects.create({ apiVersion: "v1", kind: "Namespace", metadata })).metadata.name;
@@ -173,7 +173,7 @@ export class ApiServer implements AsyncDisposable {
         if (ended && saysTaken(log)) throw new PortTaken(log);
         throw new Error(`the API server ${ended ? "ended" : `is not ready after ${READY / 1000} s`}:\n${log}`);
       }
-      // It has no other sign of being ready than its answer.
+      // Only an answer tells that the server is ready.
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

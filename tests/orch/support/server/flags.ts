@@ -1,6 +1,5 @@
 /**
- * Command lines of the orchestrator's programs. They run in the folder of their files.
- *
+ * Command lines of the orchestrator's programs. The programs run in the folder of their files.
  * @module
  */
 import { KEY_FILES } from "./keys.ts";
@@ -8,7 +7,7 @@ import { KEY_FILES } from "./keys.ts";
 /** Sockets in the folder, so that the store needs no ports. */
 const STORE = "unix://store:0", STORE_PEERS = "unix://store-peers:0";
 
-/** Their files. A store that was killed leaves them, and could not listen there again. */
+/** The files of the sockets. A killed store leaves the files, and could not listen there again. */
 export const STORE_SOCKETS: readonly string[] = ["store:0", "store-peers:0"];
 
 /** The store. Its data need not survive the machine. */
@@ -27,7 +26,7 @@ export function storeFlags(): string[] {
   ];
 }
 
-/** The API server; without a controller manager nobody makes the service accounts that pods would need. */
+/** The API server. Without a controller manager nobody makes service accounts for pods. */
 export function serverFlags(port: number, controllerManager: boolean): string[] {
   return [
     `--etcd-servers=${STORE}`,
@@ -49,7 +48,7 @@ export function serverFlags(port: number, controllerManager: boolean): string[] 
   ];
 }
 
-/** The controller manager: it makes slices, issues certificates, collects what has no owner any more. */
+/** The controller manager makes slices, issues certificates, and collects objects of removed owners. */
 export function managerFlags(kubeconfig: string): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,

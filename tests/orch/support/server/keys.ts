@@ -8,7 +8,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { Authority, type Certificate } from "../../../certificates.ts";
 
-/** The files in the folder; each is named by what the server's flags want. */
+/** The files in the folder, named by the server's flags. */
 export const KEY_FILES = {
   ca: "ca.crt",
   caKey: "ca.key",
@@ -25,7 +25,7 @@ export class ServerKeys implements AsyncDisposable {
     this.#authority = authority;
   }
 
-  /** Makes them and writes their files. */
+  /** Makes keys and certificates, and writes the files. */
   static async make(folder: string): Promise<ServerKeys> {
     const authority = await Authority.make("test-ca");
     const names = ["localhost", "kubernetes.default.svc"].map((name) => ["DNS", name] as const);
@@ -44,7 +44,7 @@ export class ServerKeys implements AsyncDisposable {
     return new ServerKeys(authority);
   }
 
-  /** PEM of what clients trust. */
+  /** PEM of the authority that clients trust. */
   get ca(): string {
     return this.#authority.certificate;
   }

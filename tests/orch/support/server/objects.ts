@@ -23,7 +23,7 @@ export interface ObjectDraft {
   readonly [field: string]: unknown;
 }
 
-/** An object as the server has it. */
+/** An object as the server stores it. */
 export interface StoredObject extends ObjectDraft {
   readonly metadata: ObjectDraft["metadata"] & {
     readonly name: string;
@@ -32,19 +32,19 @@ export interface StoredObject extends ObjectDraft {
   };
 }
 
-/** What identifies an object. */
+/** The identity of an object. */
 export type ObjectId = Pick<ObjectDraft, "apiVersion" | "kind"> & {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 };
 
-/** What is read of a definition. */
+/** The fields of a definition that tests read. */
 interface DefinitionSpec {
   readonly group: string;
   readonly names: { readonly plural: string };
   readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 }
 
-/** Who owns the fields that tests apply. */
+/** The owner of the fields that tests apply. */
 const MANAGER = "test";
 
 /** See the module. Every method fails with an `ApiError` when the server refuses. */
@@ -72,7 +72,7 @@ export class ApiObjects {
     return items as StoredObject[];
   }
 
-  /** Makes an object, or takes over the fields that the draft has: server-side apply. */
+  /** Makes an object, or takes over the fields in the draft: server-side apply. */
   async apply(draft: ObjectDraft & ObjectId, manager = MANAGER): Promise<StoredObject> {
     const path = `${await this.path(draft)}?fieldManager=${manager}&force=true`;
     return stored(
@@ -83,7 +83,7 @@ export class ApiObjects {
   /**
    * Merges fields into an object (RFC 7396).
    *
-   * @param subresource `status`, for the fields that only programs write
+   * @param subresource `status`, for the fields written by programs alone
    */
   async patch(id: ObjectId, change: ApiJson, subresource?: "status"): Promise<StoredObject> {
     const path = await this.path(id) + (subresource === undefined ? "" : `/${subresource}`);
@@ -97,7 +97,7 @@ export class ApiObjects {
     await this.#client.tell({ method: "DELETE", path: await this.path(id), body: { gracePeriodSeconds: 0 } });
   }
 
-  /** Applies a definition of a kind; its objects can be made when this resolves. */
+  /** Applies a definition of a kind. Resolves when objects of the kind can be made. */
   async define(definition: ObjectDraft & ObjectId): Promise<void> {
     await this.apply(definition);
     const { group, versions, names } = definition["spec"] as DefinitionSpec;

@@ -1,8 +1,7 @@
 /**
- * Rights of `manifests/` one by one: work passes with all of them, and is refused with one verb less.
+ * Each right of `manifests/` by itself: work passes with all rights, and is refused with one verb less.
  *
  * Permissions: those of `./api_server.ts`.
- *
  * @module
  */
 import assert from "node:assert/strict";
@@ -12,28 +11,28 @@ import { type AccountClient, accountClient, manifests } from "./rights.ts";
 import type { RoleRule } from "./users.ts";
 import { until } from "../../../patience.ts";
 
-/** Where the programs and their accounts are. */
+/** Namespace of the programs and their accounts. */
 export const SYSTEM = "mesh-system";
 
-/** One verb for one resource. */
+/** A verb for a resource. */
 export interface Right {
   readonly verb: string;
   readonly group: string;
-  /** With its subresource: `pods/status`. */
+  /** Including the subresource: `pods/status`. */
   readonly resource: string;
-  /** Of one object only. */
+  /** Name of the only object of the right. Default: all objects. */
   readonly name?: string;
-  /** What grants it: a right in the system's namespace, or everywhere. */
+  /** The granting role: a right in the system's namespace, or everywhere. */
   readonly role: "Role" | "ClusterRole";
 }
 
-/** An account that lacks one right, or none. */
+/** An account without one right, or with all rights. */
 export interface LackingAccount {
   readonly account: string;
   readonly without: Right | undefined;
 }
 
-/** The rights that files of `manifests/` grant to one account. */
+/** The rights granted to one account by files of `manifests/`. */
 export function rightsOf(...files: readonly string[]): readonly Right[] {
   return files.flatMap(manifests).flatMap((object) => {
     if (object.kind !== "Role" && object.kind !== "ClusterRole") return [];
@@ -54,8 +53,8 @@ function rightsOfRule({ apiGroups = [], resources = [], resourceNames, verbs }: 
 }
 
 /**
- * Accounts with the rights of manifests: first one with all, then for each right that is chosen one without it. The API
- * knows what an account may do when it comes.
+ * Accounts with the rights of manifests: first an account with all rights, then for each chosen right an account
+ * without it. An account appears when the API knows the account's rights.
  */
 export async function* accountsWithOneRightLess(
   { users, objects }: ApiServer,
@@ -86,17 +85,17 @@ function ruleOf({ verb, group, resource, name }: Right): RoleRule {
   return { apiGroups: [group], resources: [resource], ...names, verbs: [verb] };
 }
 
-/** What work is done with. */
+/** The tools of the work. */
 export interface RightsTrial extends AccountClient, LackingAccount {
   /** Resolves when something holds, or when the account was refused a request. */
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 /**
- * Does work as accounts with one right less; fails unless all rights are enough and each that is chosen is needed: without it
- * the first request that is refused is one that it allows.
+ * Does work as accounts with one right less. Fails unless all rights together are enough and each chosen right is
+ * needed. A right is needed when its absence causes the first refused request.
  *
- * @param work Ends when it is done, or soon after a refusal; then it may fail.
+ * @param work Ends when the work is done, or soon after a refusal; then the work may fail.
  */
 export async function everyRightIsNeeded(
   server: ApiServer,
@@ -123,7 +122,7 @@ export async function everyRightIsNeeded(
   }
 }
 
-/** The methods of requests that a verb allows. An object that is applied is made by a patch. */
+/** The methods of requests under a verb. Applying an object is a patch. */
 const METHODS: Readonly<Record<string, string>> = {
   ...{
     get: "GET",
@@ -134,11 +133,11 @@ const METHODS: Readonly<Record<string, string>> = {
     patch: "PATCH",
     delete: "DELETE",
   },
-  // Verbs of signers are asked for together with those of what is signed or handed out.
+  // The API asks for verbs of signers together with the verbs of the signed or published object.
   ...{ attest: "(POST|PATCH)", approve: "PATCH" },
 };
 
-/** The requests that a right allows, as {@linkcode AccountClient} names them. */
+/** The requests under a right, as {@linkcode AccountClient} names requests. */
 function requestOf({ verb, resource, name }: Right): RegExp {
   const [plural, subresource] = resource.split("/");
   const object = name ?? "[^/]+";

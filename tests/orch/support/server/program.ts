@@ -1,32 +1,31 @@
 /**
- * A program that a test starts: its log is a file, and it ends with the test, however that ends.
+ * A program of a test. The log of the program is a file, and the program ends with the test, however the test ends.
  *
  * Permissions: read (its log), run (setpriv).
- *
  * @module
  */
 
-/** How long a program may take to end by itself, ms. */
+/** Time for a program to end after a polite signal, ms. */
 const GRACE = 5_000;
 
-/** Characters of a log that an error shows. */
+/** Characters of a log in an error. */
 const SHOWN = 3_000;
 
 /** See the module. */
 export class StartedProgram {
   readonly #process: Deno.ChildProcess;
   readonly #log: string;
-  /** Resolves when it has ended. */
+  /** Resolves when the program has ended. */
   readonly ended: Promise<void>;
 
   /**
-   * Starts it.
+   * Starts the program.
    *
-   * @param folder Its working directory; its log lies there as `NAME.log`, after what is in it already.
+   * @param folder Working directory of the program; the log is appended to `NAME.log` there.
    */
   constructor(readonly name: string, path: string, args: readonly string[], folder: string) {
     this.#log = `${folder}/${name}.log`;
-    // The system ends it with the thread that has started it: a test that is killed leaves nothing behind.
+    // The system ends the program with the thread that started it: a killed test leaves nothing behind.
     const line = 'log=$1; shift; exec "$@" >>"$log" 2>&1';
     this.#process = new Deno.Command("setpriv", {
       args: ["--pdeathsig", "KILL", "--", "sh", "-c", line, name, this.#log, path, ...args],
@@ -35,7 +34,7 @@ export class StartedProgram {
     this.ended = this.#process.status.then(() => {});
   }
 
-  /** The end of its log. */
+  /** The end of the log. */
   async log(): Promise<string> {
     return (await Deno.readTextFile(this.#log).catch(() => "")).slice(-SHOWN);
   }
@@ -44,12 +43,12 @@ export class StartedProgram {
     this.#process.kill(signal);
   }
 
-  /** Ends it: politely, and by force when that takes too long, or at once. */
+  /** Ends the program: politely, and by force after {@linkcode GRACE}, or at once. */
   async stop(how: "politely" | "at once"): Promise<void> {
     const kill = (signal: Deno.Signal) => {
       try {
         this.#process.kill(signal);
-      } catch { /* it has ended */ }
+      } catch { /* The program has ended already. */ }
     };
     kill(how === "politely" ? "SIGTERM" : "SIGKILL");
     const timer = setTimeout(() => kill("SIGKILL"), GRACE);

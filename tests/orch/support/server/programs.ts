@@ -1,15 +1,14 @@
 /**
- * What an API server for tests needs of this machine.
+ * The programs on this machine for the API server of tests.
  *
  * Permissions: env (GO, HOME, XDG_CACHE_HOME), read (the cache folder), run (deno, etcd, openssl).
- *
  * @module
  */
 import { builtProgram, type OrchestratorProgram } from "../../../../scripts/orchestrator/binaries.ts";
 import { findGo } from "../../../../scripts/go.ts";
 import { openssl } from "../../../certificates.ts";
 
-/** Why this machine can have no API server; undefined: it can. */
+/** Why this machine cannot run an API server; undefined: the machine can. */
 export const noApiServer: string | undefined = await missing();
 
 async function missing(): Promise<string | undefined> {
@@ -31,9 +30,9 @@ async function runs(program: string, ...args: string[]): Promise<boolean> {
 }
 
 /**
- * Builds what was not built yet, in a process that may write to the cache folder.
+ * Builds missing programs, in a process that may write to the cache folder.
  *
- * @throws {Error} with what Go said
+ * @throws {Error} with the output of Go
  */
 export async function builtPrograms(programs: readonly OrchestratorProgram[]): Promise<void> {
   if (programs.every((program) => builtProgram(program) !== undefined)) return;

@@ -1,8 +1,7 @@
 /**
- * Accounts of an API server that have the rights of `manifests/`, or some less.
+ * Accounts of an API server with the rights of `manifests/`, or with fewer rights.
  *
  * Permissions: those of `./api_server.ts`.
- *
  * @module
  */
 import { parseAllDocuments } from "yaml";
@@ -18,14 +17,14 @@ export function manifests(name: string): (ObjectDraft & ObjectId)[] {
   return parseAllDocuments(Deno.readTextFileSync(path)).map((document) => document.toJS());
 }
 
-/** A client of an account, and the first request that it was refused. */
+/** A client of an account, and the first refused request of the account. */
 export interface AccountClient extends Disposable {
   readonly client: ApiClient;
   /** Resolves with the method and path of the first refusal; the method of a watch is `WATCH`. */
   readonly refused: Promise<string>;
 }
 
-/** A client that acts as an account of a namespace. */
+/** A client with the rights of an account of a namespace. */
 export async function accountClient(
   server: ApiServer,
   namespace: string,

@@ -1,8 +1,7 @@
 /**
- * Users of an API server for tests, and what they may do.
+ * Users of an API server for tests, and their rights.
  *
  * Permissions: net (the API server), read and write (temp folder), run (openssl).
- *
  * @module
  */
 import type { ApiAccess } from "../../../../lib/orch/client/access.ts";
@@ -10,7 +9,7 @@ import { ApiClient } from "../../../../lib/orch/client/client.ts";
 import type { ServerKeys } from "./keys.ts";
 import type { ApiObjects } from "./objects.ts";
 
-/** What somebody wants to do. */
+/** An action that a user asks for. */
 export interface GrantedAction {
   readonly verb: string;
   readonly resource: string;
@@ -27,7 +26,7 @@ export interface RoleRule {
   readonly verbs: readonly string[];
 }
 
-/** Who gets a role. */
+/** The user or account of a role. */
 export type RoleSubject =
   | { readonly kind: "User" | "Group"; readonly name: string }
   | { readonly kind: "ServiceAccount"; readonly name: string; readonly namespace: string };
@@ -57,7 +56,7 @@ export class ServerUsers {
     return { ...this.#server, authorization: `Bearer ${token}` };
   }
 
-  /** Makes a service account; access by a token of it. */
+  /** Makes a service account. @returns access by a token of the account */
   async account(namespace: string, name: string): Promise<ApiAccess> {
     await this.#objects.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace, name } });
     return this.byToken(await this.token(namespace, name));
@@ -77,9 +76,9 @@ export class ServerUsers {
   }
 
   /**
-   * Allows what the rules say.
+   * Allows the actions of the rules.
    *
-   * @param name Of the role and its binding; granting it again replaces both.
+   * @param name Of the role and its binding; granting again replaces both.
    * @param namespace Where. Default: everywhere.
    */
   async grant(subject: RoleSubject, name: string, rules: readonly RoleRule[], namespace?: string): Promise<void> {
@@ -94,12 +93,15 @@ export class ServerUsers {
     await this.#objects.apply({ ...object, kind: `${kind}Binding`, roleRef, subjects: [{ ...group, ...subject }] });
   }
 
-  /** Resolves when the server knows that an account may do something; see {@linkcode ServerUsers.allowed}. */
+  /** Resolves when the server grants an action to an account; see {@linkcode ServerUsers.allowed}. */
   async granted(namespace: string, account: string, what: GrantedAction): Promise<void> {
     await this.allowed(this.byToken(await this.token(namespace, account)), namespace, what);
   }
 
-  /** Resolves when the server knows that an access may do something: it reads grants by watches of its own. */
+  /**
+   * Resolves when the server grants an action to an access. The server reads grants by watches, so a grant takes a
+   * moment.
+   */
   async allowed(access: ApiAccess, namespace: string, what: GrantedAction): Promise<void> {
     const client = clientOf(access);
     const spec = { resourceAttributes: { namespace, ...what } };
@@ -114,7 +116,7 @@ export class ServerUsers {
   }
 }
 
-/** A client with an access that stays the same. */
+/** A client whose access stays the same. */
 export function clientOf(access: ApiAccess): ApiClient {
   return new ApiClient({ access: { current: () => access, refused: () => {} } });
 }
