@@ -1,8 +1,8 @@
 /**
  * Certificates as plain data.
  *
- * They are read as DER here, because Deno 2.8.3 joins alternative names to one text without quotes: a DNS name that holds
- * `, URI:spiffe://...` would pass for an identity.
+ * Certificates are read as DER here because Deno 2.8.3 joins alternative names into a text without quotes: a DNS name
+ * with the text `, URI:spiffe://...` would pass for an identity.
  *
  * @module
  */
@@ -15,26 +15,26 @@ import { type KeySpec, keySpecOf } from "./public_key.ts";
 import { isSignedBy, readSigned, type Signed } from "./signed.ts";
 import { NO_NAMES, readSubject } from "./subject.ts";
 
-/** A certificate: what it says, and its bytes. */
+/** A certificate: the fields and the bytes. */
 export interface Certificate extends Signed, Extensions {
-  /** All of it. */
+  /** The whole certificate. */
   readonly der: Uint8Array;
-  /** 1 to 3: those of version 1 have no extensions. */
+  /** 1 to 3. Version 1 has no extensions. */
   readonly version: number;
   /** The serial number in hexadecimal digits. */
   readonly serial: string;
-  /** SHA-256 of all of it, in hexadecimal digits. */
+  /** SHA-256 of the whole certificate, in hexadecimal digits. */
   readonly fingerprint: string;
-  /** As people read it: `O=cluster.local, CN=root`. Compare {@linkcode Certificate.subjectDer} instead. */
+  /** The subject for people: `O=cluster.local, CN=root`. Compare {@linkcode Certificate.subjectDer} instead. */
   readonly subject: string;
   readonly commonName?: string;
   readonly issuer: string;
   readonly subjectDer: Uint8Array;
   readonly issuerDer: Uint8Array;
-  /** Milliseconds since 1970, the first and the last at which it is valid. */
+  /** First and last valid time, in milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Its public key, as SubjectPublicKeyInfo. */
+  /** The public key, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
 }
 
@@ -46,7 +46,7 @@ const EXTENSIONS = 0xa3;
 /**
  * Reads a certificate (RFC 5280, section 4.1).
  *
- * @throws {PkiError} when the bytes are none
+ * @throws {PkiError} when the bytes are not a certificate.
  */
 export function readCertificate(der: Uint8Array, what = "certificate"): Certificate {
   const { signed, fields: inner } = readSigned(der, what);
@@ -76,10 +76,10 @@ export function readCertificate(der: Uint8Array, what = "certificate"): Certific
 }
 
 /**
- * The certificates of a PEM text, in order; blocks of other kinds are passed over.
+ * The certificates of a PEM text, in order. Other blocks are skipped.
  *
  * @param what The name of the text in errors.
- * @throws {PkiError} when it holds none, or one cannot be read
+ * @throws {PkiError} when the text has no certificates, or an unreadable certificate.
  */
 export function readCertificates(pem: string, what = "certificates"): Certificate[] {
   const blocks = readPem(pem, what).filter(({ label }) => pemKind(label) === "certificate");
@@ -87,7 +87,7 @@ export function readCertificates(pem: string, what = "certificates"): Certificat
   return blocks.map(({ der }, i) => readCertificate(der, `${what}: certificate ${i + 1} of ${blocks.length}`));
 }
 
-/** Certificates as one PEM text. */
+/** Certificates as a single PEM text. */
 export function writeCertificates(certificates: readonly Certificate[]): string {
   return certificates.map(({ der }) => certificatePem(der)).join("");
 }
@@ -95,18 +95,18 @@ export function writeCertificates(certificates: readonly Certificate[]): string 
 /**
  * Algorithm and size of a certificate's key.
  *
- * @throws {PkiError} when it is one that is not used here
+ * @throws {PkiError} when the key has an unsupported algorithm or size.
  */
 export function keySpecOfCertificate({ spki }: Certificate): KeySpec {
   return keySpecOf(spki);
 }
 
-/** Whether a key is the one that a certificate is about. */
+/** Whether a key belongs to a certificate. */
 export function isKeyOf(key: { readonly spki: Uint8Array }, certificate: Certificate): boolean {
   return sameBytes(key.spki, certificate.spki);
 }
 
-/** Whether a certificate names itself as its issuer and its own key signed it. */
+/** Whether a certificate has the same name as issuer and subject, and is signed by its own key. */
 export async function isSelfSigned(certificate: Certificate): Promise<boolean> {
   return sameBytes(certificate.subjectDer, certificate.issuerDer) && await isSignedBy(certificate, certificate.spki);
 }

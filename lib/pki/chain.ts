@@ -1,5 +1,5 @@
 /**
- * Chains of certificates: from a leaf over intermediate authorities to a root that is trusted.
+ * Chains of certificates: from a leaf over intermediate authorities to a trusted root.
  *
  * @module
  */
@@ -9,34 +9,37 @@ import { sameBytes } from "./der_read.ts";
 import { PkiError } from "./pki_error.ts";
 import { isSignedByNow } from "./signed.ts";
 
-/** Certificates of a chain at most, and signatures that are tried at most to find one. */
+/** Limits of a search: certificates in a chain, and signatures to try. */
 const MOST = { length: 10, signatures: 50 } as const;
 
 /** Options of the verification of a chain. */
 export interface ChainOptions {
-  /** Certificates that may stand between, in any order. Default: none. */
+  /** Possible certificates between leaf and root, in any order. Default: none. */
   readonly intermediates?: readonly Certificate[];
-  /** The certificates that are trusted. */
+  /** The trusted certificates. */
   readonly roots: readonly Certificate[];
   /** Milliseconds since 1970. */
   readonly now: number;
   /** The purpose of the leaf. Default: anything. */
   readonly purpose?: Purpose;
-  /** Signatures that are tried at most. Default 50. */
+  /** Most signatures to try. Default: 50. */
   readonly signatures?: number;
-  /** Somebody else has verified a chain of these certificates by its signatures; see {@linkcode isOnlyPath}. Default false. */
+  /**
+   * Whether another verifier has checked the signatures of a chain from these certificates; see {@linkcode isOnlyPath}.
+   * Default: false.
+   */
   readonly signaturesProven?: boolean;
 }
 
-/** A chain that leads to a root, or why there is none. */
+/** A chain to a root, or the reason for a failed search. */
 export type ChainResult =
   /** The leaf first, the root last. */
   | { readonly chain: readonly Certificate[] }
   | { readonly reason: string };
 
 /**
- * Looks for a chain from a certificate to a root (RFC 5280, section 6, without policies: a certificate with critical
- * extensions that are not read here is refused). Signatures are verified on this thread, in 0.5 to 2 ms each.
+ * Looks for a chain from a certificate to a root by RFC 5280, section 6, without policies. A certificate with an
+ * unknown critical extension is refused. Signatures are verified on this thread, in 0.5 to 2 ms each.
  */
 export function verifyChain(leaf: Certificate, options: ChainOptions): ChainResult {
   const fault = timeFault(leaf, options.now) ?? leafFault(leaf, options.purpose);
@@ -50,7 +53,7 @@ export function verifyChain(leaf: Certificate, options: ChainOptions): ChainResu
 interface Search extends ChainOptions {
   readonly isProven: boolean;
   left: number;
-  /** Of the last candidate that did not fit. */
+  /** The fault of the last rejected candidate. */
   reason?: string;
 }
 
@@ -92,8 +95,9 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
 }
 
 /**
- * Whether names alone leave one way from a certificate to the roots: at each step one certificate, or roots with one key.
- * Whoever has verified a chain of these certificates has then verified that one.
+ * Whether the names leave only one way from a certificate to the roots: at each step a single certificate, or roots
+ * with a single key. A verifier of any chain of these certificates has then checked the signatures of the chain found
+ * here.
  */
 function isOnlyPath(leaf: Certificate, { intermediates = [], roots }: ChainOptions): boolean {
   let at = leaf;

@@ -1,7 +1,7 @@
 /**
- * The rules that the certificates of a chain keep, but for their signatures: RFC 5280, section 6.1.
+ * The rules for certificates of a chain, except for signatures: RFC 5280, section 6.1.
  *
- * They are those of OpenSSL, and of BoringSSL in proxies: a test holds each to the verdict of openssl.
+ * The rules follow OpenSSL, and BoringSSL in proxies. A test compares each rule with the verdict of openssl.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { sameBytes } from "./der_read.ts";
 import { constraintFault } from "./name_constraints.ts";
 import { ObjectId } from "./object_ids.ts";
 
-/** What a leaf is for. */
+/** The purpose of a leaf. */
 export type Purpose = "client" | "server";
 
 /** Why a certificate is not valid at a time, milliseconds since 1970, or cannot be judged. */
@@ -22,9 +22,10 @@ export function timeFault({ notBefore, notAfter, unknownCritical }: Certificate,
 }
 
 /**
- * Why a certificate may not have issued another one.
+ * The reason why a certificate may not have issued another certificate.
  *
- * @param isRoot It is trusted itself: then version 1 will do, which has no extension that could say that it is an authority.
+ * @param isRoot Whether the issuer is trusted. A trusted root may have version 1, which has no extension to mark an
+ * authority.
  */
 export function issuerFault(issuer: Certificate, certificate: Certificate, isRoot: boolean): string | undefined {
   const { isCa, keyUsage, subjectKeyId, serial, version } = issuer;
@@ -54,7 +55,7 @@ function isForPurpose(purposes: readonly string[] | undefined, purpose: Purpose)
 }
 
 /**
- * Why a path breaks a rule of its authorities.
+ * The reason why a path breaks a rule of its authorities.
  *
  * @param path The leaf first, the root last.
  */
@@ -70,7 +71,7 @@ export function pathFault(path: readonly Certificate[], purpose: Purpose | undef
     if (purpose !== undefined && !isForPurpose(purposes, purpose)) return `${name} is not for ${purpose}s`;
     const constrained = nameConstraints === undefined ? [] : path.slice(0, i);
     for (const [j, one] of constrained.entries()) {
-      // Authorities that pass their own name on are not constrained by it.
+      // Name constraints do not apply to self-issued authorities.
       if (j > 0 && isSelfIssued(one)) continue;
       const fault = constraintFault(nameConstraints!, one, j === 0);
       if (fault !== undefined) return `${name} has name constraints: for ${nameOf(one)} ${fault}`;

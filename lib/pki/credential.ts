@@ -1,6 +1,6 @@
 /**
- * Whether a proxy can use a certificate with its key, authorities, or lists of revoked certificates: judged as Envoy and its
- * TLS library do when they load them, before anything is sent.
+ * Judges whether a proxy can use a certificate with its key, authorities, or lists of revoked certificates. The verdict
+ * is the verdict of Envoy and Envoy's TLS library at loading, known before anything is sent.
  *
  * Reasons follow the name of the text in a sentence: `tls.key of shop/cert is encrypted`.
  *
@@ -18,19 +18,22 @@ import { LIST, listOf } from "./proxy_lists.ts";
 import { proxyPem, whyNone } from "./proxy_pem.ts";
 import type { RevocationList } from "./revocation.ts";
 
-/** The verdict on a certificate and its key. */
+/** The verdict on a certificate and key. */
 export type PairVerdict =
-  /** `pair`: both can be read, and do not belong together. */
+  /** `pair`: certificate and key can be read, but do not belong together. */
   | { readonly problem: "certificate" | "key" | "pair"; readonly why: string }
-  /** They belong together, as far as the sort of key is known here. The chain as far as it can be read, its leaf first. */
+  /**
+   * Certificate and key belong together, unless the sort of key is unknown here. The chain has all readable
+   * certificates, the leaf first.
+   */
   | { readonly problem?: undefined; readonly chain: readonly ReadCertificate[] };
 
-/** What is known of a certificate. */
+/** The facts of a certificate. */
 export interface ReadCertificate {
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Sort of its key, `rsa` or `ec`; undefined: another one. */
+  /** Sort of the certificate's key, `rsa` or `ec`. Undefined: another sort. */
   readonly keyType: "rsa" | "ec" | undefined;
   readonly node: X509Certificate | undefined;
   readonly certificate: Certificate | undefined;
@@ -41,7 +44,7 @@ const KEYS: ReadonlySet<string> = new Set([
   ...["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY"],
 ]);
 
-/** Judges the texts of a chain, its leaf first, and of the leaf's key. */
+/** Judges the text of a chain, leaf first, and the text of the leaf's key. */
 export function judgePair(chainText: string, keyText: string): PairVerdict {
   const chain = readChain(chainText);
   if ("why" in chain) return { problem: "certificate", why: chain.why };
@@ -64,7 +67,7 @@ export function judgePair(chainText: string, keyText: string): PairVerdict {
   return { chain: chain.certificates };
 }
 
-/** The certificates of a chain, and the bytes of the first one. */
+/** The certificates of a chain, and the bytes of the first certificate. */
 type ReadChain = { readonly certificates: ReadCertificate[]; readonly leaf: Uint8Array };
 
 const NO_CERTIFICATE = "that is no certificate";
@@ -87,7 +90,7 @@ function readChain(text: string): ReadChain | { readonly why: string } {
   return leaf !== undefined ? { certificates, leaf } : { why: whyNone(text, "CERTIFICATE") };
 }
 
-/** Undefined: neither this package nor the runtime can read it. */
+/** Undefined when neither this package nor the runtime can read the certificate. */
 function certificateOf(der: Uint8Array): ReadCertificate | undefined {
   let certificate: Certificate | undefined;
   try {
@@ -117,11 +120,14 @@ function keyTypeOf(node: X509Certificate | undefined): "rsa" | "ec" | undefined 
   }
 }
 
-/** Curves and sizes that Envoy takes. */
+/** Curves and sizes that Envoy accepts. */
 const CURVES: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 const LEAST_RSA_BITS = 2048;
 
-/** Why Envoy does not load a certificate that can be read; undefined: it does, or the sort of key is not known here. */
+/**
+ * The reason why Envoy does not load a readable certificate. Undefined when Envoy loads the certificate, or the sort of
+ * key is unknown here.
+ */
 function weakness({ node }: ReadCertificate): string | undefined {
   let key: KeyObject;
   try {
@@ -151,7 +157,7 @@ function readKey(text: string): { readonly object: KeyObject | undefined } | { r
     try {
       return { object: createPrivateKey(writePem(form!.isPkcs8 ? "PRIVATE KEY" : label, form!.der)) };
     } catch {
-      // The words of the parser may quote the key.
+      // The parser's message may quote the key.
       return isReadHere(form!) ? { why: `has a block ${label} that is no key` } : { object: undefined };
     }
   }
@@ -159,12 +165,15 @@ function readKey(text: string): { readonly object: KeyObject | undefined } | { r
   return { why: label === undefined ? "is none" : whyNone(text, label) };
 }
 
-/** Whether this runtime reads each right key of a form. */
+/** Whether the runtime reads every valid key of a form. */
 function isReadHere({ sort, curve }: KeyForm): boolean {
   return sort === "rsa" || curve === ObjectId.p256 || curve === ObjectId.p384;
 }
 
-/** The message of what a check throws, as the rest of a sentence, or another one; undefined: it throws nothing. */
+/**
+ * The message of a check's error if the message continues a sentence, else the other message. Undefined without an
+ * error.
+ */
 function faultOf(check: () => void, otherwise: string): string | undefined {
   try {
     check();
@@ -175,12 +184,12 @@ function faultOf(check: () => void, otherwise: string): string | undefined {
   }
 }
 
-/** The certificate in a block; behind that of openssl's own form stands what it is trusted for. */
+/** The certificate in a block. In openssl's own form, trust settings follow the certificate. */
 function leafOf({ label, der }: { readonly label: string; readonly der: Uint8Array }): Uint8Array {
   return label === "TRUSTED CERTIFICATE" ? new DerReader(der, "certificate").take(Tag.SEQUENCE).whole : der;
 }
 
-/** A public key in one form; undefined: a sort of key that this runtime cannot read. */
+/** A public key in a comparable form. Undefined for a sort of key that the runtime cannot read. */
 function spkiOf(read: () => KeyObject): string | undefined {
   try {
     return read().export({ type: "spki", format: "der" }).toString("base64");
@@ -195,11 +204,11 @@ export type AuthoritiesVerdict =
   | {
     readonly authorities: readonly ReadCertificate[];
     readonly lists: readonly RevocationList[];
-    /** Why a certificate that a person sees in the text is passed over; undefined: each one is read. */
+    /** The reason why a visible certificate in the text is skipped. Undefined when every certificate is read. */
     readonly passedOver?: string;
   };
 
-/** Judges a text of authorities, in which lists may stand, too. */
+/** Judges a text of authorities, with or without revocation lists. */
 export function judgeAuthorities(text: string): AuthoritiesVerdict {
   const authorities: ReadCertificate[] = [];
   const lists: RevocationList[] = [];

@@ -1,31 +1,31 @@
 /**
- * Values that others hold on to while they change: a server's certificate, a bundle of roots.
+ * Values that change while other code holds on to them: a server's certificate, a bundle of roots.
  *
  * @module
  */
 
-/** A value of now, and word of the next one. */
+/** A source of the current value and of changes. */
 export interface Current<T> {
   current(): T;
-  /** Calls `listener` with each new value; returns what ends that. */
+  /** Calls `listener` with each new value. Returns a function that ends the calls. */
   onChange(listener: (value: T) => void): () => void;
 }
 
-/** The certificate that a TLS server shows, renewed while it runs. */
+/** The certificate of a TLS server, renewed while the server runs. */
 export type ServerIdentity = Current<ServerCertificate>;
 
-/** A certificate with its key. */
+/** A certificate with key. */
 export interface ServerCertificate {
-  /** PEM: the server's own certificate, then its intermediate authorities. */
+  /** PEM: the server's own certificate, then intermediate authorities. */
   readonly certificatePem: string;
   /** PEM, PKCS#8. */
   readonly keyPem: string;
 }
 
-/** Roots that are trusted, as one PEM text. */
+/** Trusted roots, as a single PEM text. */
 export type TrustBundle = Current<string>;
 
-/** A {@linkcode Current} that its owner sets. */
+/** A {@linkcode Current} with a setter for the owner. */
 export class CurrentValue<T> implements Current<T> {
   #value: T;
   readonly #listeners = new Set<(value: T) => void>();
@@ -45,7 +45,7 @@ export class CurrentValue<T> implements Current<T> {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Replaces the value; listeners hear of it before this returns. */
+  /** Replaces the value. Listeners get the new value before the call returns. */
   set(value: T): void {
     this.#value = value;
     for (const listener of [...this.#listeners]) listener(value);

@@ -1,6 +1,6 @@
 /**
- * Reads DER strictly: what runs over its end, has an indefinite or a longer length than needed, or has bytes after its
- * end is refused. It never reads outside the bytes that it is given, and copies none.
+ * Reads DER strictly: refuses an element that runs over the end, an indefinite or needlessly long length, and bytes
+ * after the end. The reader never reads outside the given bytes, and copies no bytes.
  *
  * Rules: ITU-T X.690, sections 8 and 10.
  *
@@ -8,7 +8,7 @@
  */
 import { PkiError } from "./pki_error.ts";
 
-/** Tags of the elements that certificates, requests and keys are made of. */
+/** Tags of the elements in certificates, requests and keys. */
 export const Tag = {
   BOOLEAN: 0x01,
   INTEGER: 0x02,
@@ -22,7 +22,7 @@ export const Tag = {
   SET: 0x31,
 } as const;
 
-/** One element: a view of bytes that hold others, too. */
+/** An element: a view of bytes that may hold further elements. */
 export class DerElement {
   readonly tag: number;
   readonly #bytes: Uint8Array;
@@ -30,7 +30,11 @@ export class DerElement {
   readonly #from: number;
   readonly #to: number;
 
-  /** @param from where its content begins, behind its tag and its length, which begin at `start` */
+  /**
+   * @param start Where the tag begins.
+   * @param from Where the content begins, behind tag and length.
+   * @param to The end of the content.
+   */
   constructor(bytes: Uint8Array, start: number, from: number, to: number) {
     this.tag = bytes[start]!;
     this.#bytes = bytes;
@@ -48,13 +52,13 @@ export class DerElement {
     return this.#bytes.subarray(this.#start, this.#to);
   }
 
-  /** A reader of its content. */
+  /** A reader of the content. */
   reader(what: string): DerReader {
     return new DerReader(this.#bytes, what, this.#from, this.#to);
   }
 }
 
-/** Walks elements that stand one after the other. */
+/** Walks a sequence of elements. */
 export class DerReader {
   readonly #bytes: Uint8Array;
   readonly #what: string;
@@ -63,8 +67,8 @@ export class DerReader {
 
   /**
    * @param what The name of the thing in errors: `certificate`.
-   * @param from The first byte that is read, default 0.
-   * @param to The one behind the last, default the end.
+   * @param from The first byte to read. Default: 0.
+   * @param to The end, behind the last byte. Default: the end of the bytes.
    */
   constructor(bytes: Uint8Array, what: string, from = 0, to = bytes.length) {
     this.#bytes = bytes;
@@ -86,8 +90,8 @@ export class DerReader {
   /**
    * The next element.
    *
-   * @param tag Its tag; default: any.
-   * @throws {PkiError} when there is none, or another
+   * @param tag The expected tag. Default: any.
+   * @throws {PkiError} at the end, or at an element with another tag.
    */
   take(tag?: number): DerElement {
     const bytes = this.#bytes;
@@ -112,17 +116,17 @@ export class DerReader {
     return new DerElement(bytes, start, at, end);
   }
 
-  /** The next element if it has this tag. */
+  /** The next element if the tag matches. */
   optional(tag: number): DerElement | undefined {
     return this.nextTag === tag ? this.take(tag) : undefined;
   }
 
-  /** A reader of the content of the next element, which has this tag. */
+  /** A reader of the next element's content. The next element must have the tag. */
   inside(tag: number): DerReader {
     return this.take(tag).reader(this.#what);
   }
 
-  /** @throws {PkiError} when an element is left */
+  /** @throws {PkiError} when an element is left. */
   finish(): void {
     if (!this.done) throw this.#error(`bytes after its end, at byte ${this.#at}`);
   }
@@ -132,16 +136,17 @@ export class DerReader {
   }
 }
 
-/** The content of a BIT STRING that has whole bytes. */
+/** The content of a BIT STRING with whole bytes. */
 export function bitsOf({ content }: DerElement, what: string): Uint8Array {
   if (content[0] !== 0) throw new PkiError(`expected a ${what} in DER: a bit string of parts of bytes`);
   return content.subarray(1);
 }
 
 /**
- * An object identifier in its dotted form.
+ * An object identifier in dotted form.
  *
- * @throws {PkiError} when it breaks off, or has a number with zeros before it: others may read another identifier
+ * @throws {PkiError} when the identifier breaks off, or has a number with leading zeros: other readers may see another
+ * identifier.
  */
 export function objectIdText({ content }: Pick<DerElement, "content">): string {
   let text = "";
@@ -159,24 +164,24 @@ export function objectIdText({ content }: Pick<DerElement, "content">): string {
   return text;
 }
 
-/** The first two arcs, which are one number. */
+/** The first two arcs are encoded as one number. */
 function firstArcs(number: number): string {
   const top = Math.min(2, Math.floor(number / 40));
   return `${top}.${number - top * 40}`;
 }
 
-/** A mark of the byte order is a part of a name, as it is for whoever compares bytes. */
+/** A byte order mark is part of a name, as in a comparison of bytes. */
 const decoders = { "utf-8": new TextDecoder("utf-8", { ignoreBOM: true }), latin1: new TextDecoder("latin1") } as const;
 
-/** The text that bytes spell; bytes that do not fit become U+FFFD. */
+/** The text of bytes. Invalid bytes become U+FFFD. */
 export function bytesText(bytes: Uint8Array, encoding: "utf-8" | "latin1" = "utf-8"): string {
   return decoders[encoding].decode(bytes);
 }
 
 /**
- * Milliseconds since 1970 of a UTCTime or GeneralizedTime of a certificate (RFC 5280, section 4.1.2.5).
+ * Milliseconds since 1970 of a UTCTime or GeneralizedTime in a certificate (RFC 5280, section 4.1.2.5).
  *
- * @throws {PkiError} when it is none
+ * @throws {PkiError} for an invalid time.
  */
 export function timeOf({ tag, content }: DerElement): number {
   const text = bytesText(content, "latin1");
@@ -191,7 +196,11 @@ export function timeOf({ tag, content }: DerElement): number {
   return ms;
 }
 
-/** @throws {PkiError} when it is neither true nor false: some readers take any other byte for true, some for false */
+/**
+ * The value of an optional BOOLEAN. Absent: false.
+ *
+ * @throws {PkiError} when the byte is not DER's true or false: readers disagree about other bytes.
+ */
 export function truthOf(element: DerElement | undefined): boolean {
   if (element === undefined) return false;
   const [byte] = element.content;

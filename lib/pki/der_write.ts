@@ -1,5 +1,5 @@
 /**
- * Writes DER, the encoding of keys, certificates and requests: each function makes one element.
+ * Writes DER, the encoding of keys, certificates and requests. Each function makes an element.
  *
  * Rules: ITU-T X.690, sections 8 and 10.
  *
@@ -8,7 +8,7 @@
 
 const utf8 = new TextEncoder();
 
-/** An element of this tag whose content is the parts, one after the other. */
+/** An element with a tag. The content is the sequence of the parts. */
 export function element(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -33,7 +33,7 @@ export function set(...parts: readonly Uint8Array[]): Uint8Array {
   return element(0x31, ...parts);
 }
 
-/** An INTEGER that is not negative, from its bytes, the greatest first. */
+/** A non-negative INTEGER from bytes, the most significant byte first. */
 export function unsignedInteger(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -42,12 +42,12 @@ export function unsignedInteger(bytes: Uint8Array): Uint8Array {
   return digits[0]! < 0x80 ? element(0x02, digits) : element(0x02, Uint8Array.of(0), digits);
 }
 
-/** A BOOLEAN that is true; one that is false is left out in DER, being the default. */
+/** A BOOLEAN of the value true. DER omits false, the default. */
 export const TRUE: Uint8Array = Uint8Array.of(0x01, 1, 0xff);
 
 export const NULL: Uint8Array = Uint8Array.of(0x05, 0);
 
-/** An OBJECT IDENTIFIER, from its dotted form. */
+/** An OBJECT IDENTIFIER from the dotted form. */
 export function objectId(dotted: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   const content: number[] = [];
@@ -64,7 +64,11 @@ export function octets(...parts: readonly Uint8Array[]): Uint8Array {
   return element(0x04, ...parts);
 }
 
-/** A BIT STRING; `unused` bits at its end do not count. */
+/**
+ * A BIT STRING.
+ *
+ * @param unused Number of unused bits at the end.
+ */
 export function bits(bytes: Uint8Array, unused = 0): Uint8Array {
   return element(0x03, Uint8Array.of(unused), bytes);
 }
@@ -79,23 +83,23 @@ export function tagged(number: number, ...parts: readonly Uint8Array[]): Uint8Ar
   return element(0xa0 | number, ...parts);
 }
 
-/** A primitive element with the tag `[number]` and this content. */
+/** A primitive element with the tag `[number]`. */
 export function taggedBytes(number: number, content: Uint8Array): Uint8Array {
   return element(0x80 | number, content);
 }
 
-/** The same with a text's bytes. */
+/** A primitive element with the tag `[number]` and the bytes of a text. */
 export function taggedText(number: number, content: string): Uint8Array {
   return taggedBytes(number, utf8.encode(content));
 }
 
-/** Places of the digits in `2026-01-02T03:04:05`. */
+/** Positions of the digits in `2026-01-02T03:04:05`. */
 const DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18];
 
 /**
- * A time of day as certificates have it: UTCTime through 2049, GeneralizedTime afterwards (RFC 5280, section 4.1.2.5).
+ * A time in the form of certificates: UTCTime through 2049, GeneralizedTime afterwards (RFC 5280, section 4.1.2.5).
  *
- * @param ms milliseconds since 1970; parts of a second are cut off
+ * @param ms Milliseconds since 1970. Fractions of a second are cut off.
  */
 export function time(ms: number): Uint8Array {
   const text = new Date(ms).toISOString();

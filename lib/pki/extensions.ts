@@ -12,29 +12,29 @@ import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternative
 
 /** The contents of the extensions. */
 export interface Extensions {
-  /** All of them, as dotted object identifiers. */
+  /** All extensions, as dotted object identifiers. */
   readonly ids: readonly string[];
   readonly names: AlternativeNames;
-  /** Whether it may sign certificates (basic constraints). */
+  /** Whether the certificate's key may sign certificates (basic constraints). */
   readonly isCa: boolean;
-  /** How many authorities may stand between it and a leaf. Undefined: any number. */
+  /** Most authorities allowed between the certificate and a leaf. Undefined: any number. */
   readonly pathLength?: number;
-  /** The uses that its key may have; undefined: all. */
+  /** The allowed uses of the key. Undefined: all. */
   readonly keyUsage?: KeyUsage;
-  /** Names that certificates below it may have; undefined: all. */
+  /** The allowed names of certificates further down the chain. Undefined: all. */
   readonly nameConstraints?: NameConstraints;
   /** Purposes, as dotted object identifiers; undefined: any. */
   readonly purposes?: readonly string[];
   /** In hexadecimal digits. */
   readonly subjectKeyId?: string;
   readonly authorityKeyId?: string;
-  /** The serial number of its issuer's certificate, in hexadecimal digits. */
+  /** The serial number of the issuer's certificate, in hexadecimal digits. */
   readonly authoritySerial?: string;
-  /** Critical ones that are not read here: who obeys the standard refuses such a certificate. */
+  /** Unknown critical extensions. The standard requires readers to refuse such a certificate. */
   readonly unknownCritical: readonly string[];
 }
 
-/** Uses of a key (RFC 5280, section 4.2.1.3), as far as one is asked for here. */
+/** Uses of a key (RFC 5280, section 4.2.1.3), as far as they are checked here. */
 export interface KeyUsage {
   readonly digitalSignature: boolean;
   readonly keyEncipherment: boolean;
@@ -44,8 +44,8 @@ export interface KeyUsage {
 }
 
 /**
- * Known, and without an effect here: policies, which nobody asks a certificate for, and where revocation lists are, which
- * are brought along.
+ * Known extensions without an effect here: policies, which no caller asks for, and places of revocation lists, because
+ * callers bring the lists.
  */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   ...[ObjectId.policies, ObjectId.policyMappings, ObjectId.policyConstraints, ObjectId.inhibitAnyPolicy],
@@ -57,7 +57,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /**
  * Reads the SEQUENCE of extensions.
  *
- * @throws {PkiError} when one cannot be read, or stands twice
+ * @throws {PkiError} for an unreadable or repeated extension.
  */
 export function readExtensions(reader: DerReader, what: string): Extensions {
   const unknownCritical: string[] = [];
@@ -76,7 +76,7 @@ export function readExtensions(reader: DerReader, what: string): Extensions {
   return found;
 }
 
-/** False: one that is not known here. */
+/** Returns false for an unknown extension. */
 function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>, what: string): boolean {
   const inner = new DerReader(value, what);
   switch (id) {
@@ -130,7 +130,11 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
   }
 }
 
-/** A length of a path. @throws {PkiError} for none, and for one below zero */
+/**
+ * The length of a path.
+ *
+ * @throws {PkiError} for an empty or negative number.
+ */
 function lengthOf(integer: Uint8Array, what: string): number {
   const [first = 0x80] = integer;
   if (first >= 0x80) throw new PkiError(`${what}: expected a length of the path of 0 or more`);
@@ -147,12 +151,16 @@ function extensionOf(id: Uint8Array, critical: boolean, value: Uint8Array): Uint
 
 const ALTERNATIVE_NAMES = objectId(ObjectId.alternativeNames);
 
-/** The alternative names. */
+/** The extension for alternative names. */
 export function namesExtension(names: Partial<AlternativeNames>, critical: boolean): Uint8Array {
   return extensionOf(ALTERNATIVE_NAMES, critical, writeAlternativeNames(names));
 }
 
-/** Extensions that mark an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */
+/**
+ * Extensions that mark an authority. Its key may sign certificates and revocation lists.
+ *
+ * @param pathLength Most authorities allowed between the authority and a leaf. Undefined: any number.
+ */
 export function authorityExtensions(subjectKeyId: Uint8Array, pathLength: number | undefined): Uint8Array[] {
   const length = pathLength === undefined ? [] : [unsignedInteger(Uint8Array.of(pathLength))];
   return [
@@ -162,19 +170,25 @@ export function authorityExtensions(subjectKeyId: Uint8Array, pathLength: number
   ];
 }
 
-/** Extensions that mark a leaf: no authority; for digital signatures and key encipherment, as a server's and a client's. */
+/**
+ * Extensions that mark a leaf: not an authority, for digital signatures and key encipherment, for servers and clients.
+ */
 export const LEAF_EXTENSIONS: readonly Uint8Array[] = [
   extension(ObjectId.keyUsage, true, bits(Uint8Array.of(0xa0), 5)),
   extension(ObjectId.extendedKeyUsage, false, sequence(objectId(ObjectId.serverAuth), objectId(ObjectId.clientAuth))),
   extension(ObjectId.basicConstraints, true, sequence()),
 ];
 
-/** The issuer's key, by its identifier in hexadecimal digits. */
+/**
+ * The extension for the issuer's key.
+ *
+ * @param keyId The key's identifier in hexadecimal digits.
+ */
 export function issuerKeyExtension(keyId: string): Uint8Array {
   return extension(ObjectId.authorityKeyId, false, sequence(taggedBytes(0, Uint8Array.fromHex(keyId))));
 }
 
-/** Bytes of a public key that its identifier is the hash of (RFC 5280, section 4.2.1.2). */
+/** The bytes of a public key that are hashed into the key identifier (RFC 5280, section 4.2.1.2). */
 export function keyBits(spki: Uint8Array): Uint8Array {
   const fields = new DerReader(spki, "public key").inside(Tag.SEQUENCE);
   fields.take(Tag.SEQUENCE);

@@ -1,8 +1,9 @@
 /**
  * Issues certificates: roots, intermediate authorities and leaves.
  *
- * The body of a certificate is a dozen elements, so it is written directly: @peculiar/x509 takes longer for that than
- * the signature takes (docs/decisions). Tests let openssl and that library read what is written here.
+ * The body of a certificate has a dozen elements, so the code here writes the body directly. @peculiar/x509 takes
+ * longer for the body than the signature takes (docs/decisions). In tests, openssl and @peculiar/x509 read the
+ * certificates made here.
  *
  * @module
  */
@@ -14,7 +15,7 @@ import type { PrivateKey } from "./private_key.ts";
 import type { SigningKey } from "./signer.ts";
 import { type AlternativeNames, type SubjectName, writeSubject } from "./subject.ts";
 
-/** An authority that can sign: its certificate, and the key of it. */
+/** An authority that can sign: certificate and key. */
 export interface Issuer {
   readonly certificate: Pick<Certificate, "subjectDer" | "subjectKeyId">;
   readonly key: SigningKey;
@@ -28,7 +29,7 @@ export interface Validity {
 
 /** A leaf to be issued. */
 export interface LeafTemplate extends Validity {
-  /** The key that it is about, as SubjectPublicKeyInfo. */
+  /** The key of the leaf, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly subject?: SubjectName;
   readonly names: Partial<AlternativeNames>;
@@ -37,32 +38,35 @@ export interface LeafTemplate extends Validity {
 /** An authority to be issued. */
 export interface AuthorityTemplate extends Validity {
   readonly spki: Uint8Array;
-  /** Its name, or the bytes of it: a successor with the same key and name takes over what its predecessor signed. */
+  /**
+   * The name, or the name's bytes. With the same key and the same bytes, a new certificate can replace an authority's
+   * certificate: issued certificates stay valid.
+   */
   readonly subject: SubjectName | Uint8Array;
-  /** How many authorities may stand between it and a leaf. Default: any number. */
+  /** Most authorities allowed between this authority and a leaf. Default: any number. */
   readonly pathLength?: number;
 }
 
-/** A certificate for a server or client, in DER; its alternative names are critical, as the subject may be empty. */
+/** A certificate for a server or client, in DER. Alternative names are critical, because the subject may be empty. */
 export function issueLeaf(issuer: Issuer, template: LeafTemplate): Promise<Uint8Array> {
   const extensions = [...leafExtensions(issuer), namesExtension(template.names, true)];
   return signed(issuer, template, writeSubject(template.subject ?? {}), extensions);
 }
 
-/** Those that all leaves of an authority have alike, by its certificate. */
+/** The common extensions of an authority's leaves, by the authority's certificate. */
 const ofLeaves = new WeakMap<Issuer["certificate"], readonly Uint8Array[]>();
 
 function leafExtensions(issuer: Issuer): readonly Uint8Array[] {
   return ofLeaves.getOrInsertComputed(issuer.certificate, () => [...LEAF_EXTENSIONS, ...issuerKey(issuer)]);
 }
 
-/** A certificate of an authority below another one, in DER. */
+/** A certificate of an authority below another authority, in DER. */
 export function issueIntermediate(issuer: Issuer, template: AuthorityTemplate): Promise<Uint8Array> {
   const extensions = [...authorityExtensions(keyId(template.spki), template.pathLength), ...issuerKey(issuer)];
   return signed(issuer, template, subjectOf(template), extensions);
 }
 
-/** The certificate of a root authority, signed by its own key, in DER. */
+/** The certificate of a root authority, signed by the root's own key, in DER. */
 export function issueRoot(key: PrivateKey, template: Omit<AuthorityTemplate, "spki">): Promise<Uint8Array> {
   const subjectDer = subjectOf(template);
   const extensions = authorityExtensions(keyId(key.spki), template.pathLength);
@@ -94,7 +98,7 @@ async function signed(
 
 const VERSION_3 = tagged(0, unsignedInteger(Uint8Array.of(2)));
 
-/** A positive number of 127 random bits. */
+/** A positive number of 127 bits, all random except the first. */
 function randomSerial(): Uint8Array {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = (bytes[0]! & 0x7f) | 0x40; // Never 0, always of the same length.
@@ -105,7 +109,10 @@ function issuerKey({ certificate: { subjectKeyId } }: Issuer): Uint8Array[] {
   return subjectKeyId === undefined ? [] : [issuerKeyExtension(subjectKeyId)];
 }
 
-/** The identifier of a key: the SHA-1 of its bits (RFC 5280, section 4.2.1.2), as a name and not as a proof. */
+/**
+ * The identifier of a key: the SHA-1 of the key's bits (RFC 5280, section 4.2.1.2). The identifier is a name, not a
+ * proof.
+ */
 function keyId(spki: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("sha1").update(keyBits(spki)).digest());
 }

@@ -1,8 +1,8 @@
 /**
- * Name Constraints: the names that certificates below an authority may have.
+ * Name Constraints: the names that an authority allows in certificates further down the chain.
  *
- * Rule: RFC 5280, section 4.2.1.10. Where the rule leaves something open, OpenSSL's reading is taken, because the proxies'
- * TLS library shares it. A name of a constrained kind that cannot be compared is refused.
+ * Rule: RFC 5280, section 4.2.1.10. Where the rule is open, the code follows OpenSSL, because the proxies' TLS library
+ * does the same. A name of a constrained kind that cannot be compared is refused.
  *
  * @module
  */
@@ -11,19 +11,19 @@ import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { type AlternativeNames, attributesOf, type NameAttribute } from "./subject.ts";
 
-/** A part of the names of one kind. */
+/** A set of names of a kind, defined by a base. */
 type Subtree =
   | { readonly kind: "dns" | "email" | "uri"; readonly text: string }
   | { readonly kind: "ip"; readonly bytes: Uint8Array }
   | { readonly kind: "directory"; readonly attributes: readonly NameAttribute[] }
-  /** A kind that is not compared here: the number of it. */
+  /** A kind that cannot be compared here, with its tag. */
   | { readonly kind: "other"; readonly tag: number };
 
-/** The constraints of one authority. */
+/** The constraints of an authority. */
 export interface NameConstraints {
-  /** Of each kind that is here, a name must be in one of its subtrees. */
+  /** For each kind listed here, a name must be in a subtree of the kind. */
   readonly permitted: readonly Subtree[];
-  /** No name may be in one of these. */
+  /** No name may be in any of these subtrees. */
   readonly excluded: readonly Subtree[];
 }
 
@@ -40,7 +40,7 @@ const EXCLUDED = 0xa1;
 /**
  * Reads the content of the extension.
  *
- * @throws {PkiError} when it cannot be read, or limits the distance of subtrees, which the standard forbids
+ * @throws {PkiError} when the content is unreadable, or limits the distance of subtrees, which the standard forbids.
  */
 export function readNameConstraints(fields: DerReader, what: string): NameConstraints {
   const subtrees = (tag: number): Subtree[] => {
@@ -83,7 +83,7 @@ function subtreeOf({ tag, content }: DerElement, what: string): Subtree {
   }
 }
 
-/** One name of a certificate. */
+/** A name of a certificate. */
 type Name =
   | { readonly kind: "dns" | "email" | "uri"; readonly text: string }
   | { readonly kind: "ip"; readonly text: string }
@@ -91,9 +91,10 @@ type Name =
   | { readonly kind: "other"; readonly tag: number };
 
 /**
- * Why an authority's constraints do not allow the names of a certificate; undefined: they do.
+ * The reason why an authority's constraints forbid the names of a certificate. Undefined when the names are allowed.
  *
- * @param isLeaf Its common name counts as a DNS name where it has none among its alternative names.
+ * @param isLeaf Whether the certificate is a leaf. A leaf's common name counts as a DNS name if the alternative names
+ * have no DNS name.
  */
 export function constraintFault(
   { permitted, excluded }: NameConstraints,
@@ -124,7 +125,7 @@ const KINDS: Readonly<Record<Name["kind"], string>> = {
 function namesOf({ names, subjectDer }: ConstrainedNames, isLeaf: boolean): Name[] {
   const attributes = attributesOf(subjectDer, "subject");
   const valuesOf = (type: string) => attributes.flatMap((one) => one.type === type ? one.text : []);
-  // A common name such as "Our first CA" is no DNS name.
+  // A common name such as "Our first CA" is not a DNS name.
   const common = isLeaf && names.dns.length === 0
     ? valuesOf(ObjectId.commonName).filter((text) => HOST.test(text))
     : [];
@@ -138,7 +139,7 @@ function namesOf({ names, subjectDer }: ConstrainedNames, isLeaf: boolean): Name
   ];
 }
 
-/** What OpenSSL takes for a host in a common name. */
+/** OpenSSL's form of a host in a common name. */
 const HOST = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)+$/i;
 
 function isComparable(name: Name): boolean {
@@ -158,13 +159,15 @@ function isWithin(name: Name, tree: Subtree): boolean {
   return false;
 }
 
-/** A DNS name: of the subtree itself, or with labels before it. */
+/** A DNS name is within the subtree if it equals the base, or adds labels before the base. */
 function isBelow(name: string, base: string): boolean {
   if (base === "" || name === base) return true;
   return name.endsWith(base.startsWith(".") ? base : `.${base}`);
 }
 
-/** A host: the one that is named, or, where a dot comes first, one below. */
+/**
+ * A host is within the subtree if it equals the base. If the base begins with a dot, the host must be below the base.
+ */
 function isHostWithin(host: string, base: string): boolean {
   return base.startsWith(".") ? host.length > base.length && host.endsWith(base) : host === base;
 }
@@ -189,7 +192,7 @@ function isAddressWithin(text: string, tree: Uint8Array): boolean {
   return bytes.length === half && bytes.every((byte, i) => ((byte ^ tree[i]!) & tree[half + i]!) === 0);
 }
 
-/** The host of a URI, in lower case; undefined: it has none. */
+/** The host of a URI, in lower case. Undefined without a host. */
 function hostOf(uri: string): string | undefined {
   const start = uri.indexOf(":");
   if (start < 0 || uri.slice(start + 1, start + 3) !== "//") return undefined;

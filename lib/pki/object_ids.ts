@@ -1,5 +1,5 @@
 /**
- * The object identifiers of certificates, requests and keys, in their dotted form.
+ * Object identifiers of certificates, requests and keys, in dotted form.
  *
  * @module
  */

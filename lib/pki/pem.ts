@@ -1,8 +1,8 @@
 /**
- * PEM: blocks of base64 between lines that say what they hold.
+ * PEM: blocks of base64 between lines with a label.
  *
- * Rule: RFC 7468, read as other tools write it: text between blocks is passed over, lines may have any length. Of the
- * headers within a block, which old encrypted keys have (RFC 1421), one is known: it says that the block is encrypted.
+ * Rule: RFC 7468, read as other tools read PEM. Text between blocks is skipped, and lines may have any length. Old
+ * encrypted keys have headers within a block (RFC 1421). Only the header that marks an encrypted block is known.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { PkiError } from "./pki_error.ts";
 
 export { certificateTexts } from "../kernel/text/edges.ts";
 
-/** One block of a PEM text. */
+/** A block of a PEM text. */
 export interface PemBlock {
   /** The words between the dashes: `CERTIFICATE`. */
   readonly label: string;
@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, PemKind>> = {
   "X509 CRL": "revocation list",
 };
 
-/** The content of a block with this label. */
+/** The content of a block, by label. */
 export function pemKind(label: string): PemKind {
   return Object.hasOwn(KINDS, label) ? KINDS[label]! : "other";
 }
@@ -44,7 +44,7 @@ const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/;
  * The blocks of a text, in order.
  *
  * @param what The name of the text in errors.
- * @throws {PkiError} for a block that does not end, or is no base64
+ * @throws {PkiError} for a block without an end, or with invalid base64.
  */
 export function readPem(text: string, what = "text"): PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -68,7 +68,7 @@ export function readPem(text: string, what = "text"): PemBlock[] {
   return blocks;
 }
 
-/** The header of an encrypted block, before its base64. */
+/** The header of an encrypted block, before the base64. */
 const ENCRYPTED = /^\s{0,8}Proc-Type:[ \t]{0,8}4,ENCRYPTED\b/;
 
 /** Spaces and line feeds within base64 count for nothing. */
@@ -84,7 +84,7 @@ function bytesOf(base64: string, what: string): Uint8Array {
   }
 }
 
-/** A block as text, with a line feed at its end. */
+/** A block as text, with a final line feed. */
 export function writePem(label: string, der: Uint8Array): string {
   const lines = der.toBase64().match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
@@ -95,7 +95,7 @@ export function certificatePem(der: Uint8Array): string {
   return writePem("CERTIFICATE", der);
 }
 
-/** PEM texts as one, each beginning on a line of its own. */
+/** PEM texts joined into one. Each text begins on a new line. */
 export function joinPem(texts: readonly string[]): string {
   return texts.map((text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`)).join("");
 }

@@ -1,10 +1,10 @@
 /**
- * The error of everything in this package that cannot be read or does not fit.
+ * The error of this package for unreadable and unsuitable input.
  *
  * @module
  */
 
-/** A key, certificate, request or name that cannot be used; the message says what was expected and what came. */
+/** An unusable key, certificate, request or name. The message gives the expectation and the input. */
 export class PkiError extends Error {
   override readonly name = "PkiError";
 }

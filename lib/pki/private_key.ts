@@ -1,7 +1,7 @@
 /**
- * Private keys: made, read from PEM, written as PKCS#8, and used for signatures.
+ * Private keys: generated, read from PEM, written as PKCS#8, and used for signatures.
  *
- * A signature is made by WebCrypto outside the event loop's thread. Keys never print themselves.
+ * WebCrypto makes a signature outside the event loop's thread. Keys never appear in logs or on the console.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import { PkiError } from "./pki_error.ts";
 import { type KeySpec, keySpecOf, keySpecText } from "./public_key.ts";
 import type { SigningKey } from "./signer.ts";
 
-/** A private key with its public half. */
+/** A private key with the public half. */
 export class PrivateKey implements SigningKey {
   /** Algorithm and size. */
   readonly spec: KeySpec;
   /** The public half, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
-  /** The AlgorithmIdentifier of its signatures, in DER: with SHA-256, on P-384 with SHA-384. */
+  /** The AlgorithmIdentifier of the key's signatures, in DER: with SHA-256, on P-384 with SHA-384. */
   readonly signatureAlgorithm: Uint8Array;
   readonly #pkcs8: Uint8Array;
   readonly #key: CryptoKey;
@@ -45,11 +45,11 @@ export class PrivateKey implements SigningKey {
   }
 
   /**
-   * The private key in a PEM text: PKCS#8, PKCS#1 (`RSA PRIVATE KEY`) or SEC1 (`EC PRIVATE KEY`). Blocks of another
-   * kind, such as EC parameters, may stand beside it.
+   * The private key in a PEM text: PKCS#8, PKCS#1 (`RSA PRIVATE KEY`) or SEC1 (`EC PRIVATE KEY`). Other blocks, such as
+   * EC parameters, may stand beside the key.
    *
    * @param what The name of the text in errors.
-   * @throws {PkiError} unless it holds exactly one key, not encrypted, of an algorithm and size that is used here
+   * @throws {PkiError} unless the text holds exactly one key, unencrypted, of a supported algorithm and size.
    */
   static async read(pem: string, what = "private key"): Promise<PrivateKey> {
     const blocks = readPem(pem, what).filter(({ label }) => pemKind(label) === "private key");
@@ -81,18 +81,18 @@ export class PrivateKey implements SigningKey {
     return writePem("PRIVATE KEY", this.#pkcs8);
   }
 
-  /** The signature of some bytes, in the form that certificates have. */
+  /** The signature of bytes, in the form of certificates. */
   async sign(body: Uint8Array): Promise<Uint8Array> {
     const signature = new Uint8Array(await crypto.subtle.sign(signingOf(this.spec), this.#key, new Uint8Array(body)));
     return this.spec.type === "RSA" ? signature : ecdsaDer(signature);
   }
 
-  /** Its form in a log or a JSON text, without the key. */
+  /** The text in a log or in JSON, without the key. */
   toJSON(): string {
     return `${keySpecText(this.spec)} private key`;
   }
 
-  /** Its form on the console, without the key. */
+  /** The text on the console, without the key. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toJSON();
   }
@@ -122,7 +122,7 @@ function signingOf(spec: KeySpec): { readonly name: string; readonly hash?: stri
   return { name: "ECDSA", hash: spec.curve === "P-256" ? "SHA-256" : "SHA-384" };
 }
 
-/** WebCrypto's two numbers one after the other, as the SEQUENCE that certificates have (RFC 3279, section 2.2.3). */
+/** WebCrypto's two consecutive numbers as the SEQUENCE for certificates (RFC 3279, section 2.2.3). */
 function ecdsaDer(pair: Uint8Array): Uint8Array {
   const half = pair.length / 2;
   return sequence(unsignedInteger(pair.subarray(0, half)), unsignedInteger(pair.subarray(half)));

@@ -1,6 +1,6 @@
 /**
- * Private keys as the TLS library of the proxies reads them (BoringSSL): which forms a block may hold, and which sorts of
- * keys. Each form is read to its end, because the library refuses a key that is damaged anywhere.
+ * Private keys as read by BoringSSL, the TLS library of the proxies: the allowed forms in a block, and the allowed
+ * sorts of keys. Each form is read to its end, because the library refuses a key with damage anywhere.
  *
  * @module
  */
@@ -8,39 +8,39 @@ import { type DerElement, DerReader, objectIdText, Tag } from "./der_read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 
-/** A key whose form is right. */
+/** A key in a valid form. */
 export interface KeyForm {
   readonly sort: "rsa" | "ec" | "ed25519";
-  /** Of an EC key: the identifier of its curve. */
+  /** The curve's identifier, for an EC key. */
   readonly curve?: string;
-  /** Whether it is PKCS#8, whatever its label says. */
+  /** Whether the form is PKCS#8, whatever the label says. */
   readonly isPkcs8: boolean;
-  /** Its bytes, without what stands behind them in the block: the library does not look there. */
+  /** The key's bytes, without further bytes of the block: the library ignores further bytes. */
   readonly der: Uint8Array;
 }
 
 type KeySort = Pick<KeyForm, "sort" | "curve">;
 
-/** Curves of P-224, P-256, P-384 and P-521: the library knows no others. */
+/** Curves of P-224, P-256, P-384 and P-521, the only curves in the library. */
 const CURVES: ReadonlySet<string> = new Set(["1.3.132.0.33", ObjectId.p256, ObjectId.p384, "1.3.132.0.35"]);
 
 const ED25519 = "1.3.101.112";
 const WHAT = "private key";
 
-/** Sorts that a label promises; a label that is not here promises any, as PKCS#8. */
+/** Sorts of key by label. Every other label allows any sort, as PKCS#8. */
 const PROMISED: Readonly<Record<string, KeyForm["sort"]>> = { "RSA PRIVATE KEY": "rsa", "EC PRIVATE KEY": "ec" };
 
 /**
  * The form of a key in a block with a label.
  *
- * @throws {PkiError} when the library does not take the key; the message follows the label in a sentence
+ * @throws {PkiError} when the library refuses the key. The message follows the label in a sentence.
  */
 export function keyFormOf(label: string, block: Uint8Array): KeyForm {
   const { whole: der } = new DerReader(block, WHAT).take(Tag.SEQUENCE);
   const promised = Object.hasOwn(PROMISED, label) ? PROMISED[label] : undefined;
   const fields = whole(der);
   const version = fields.take(Tag.INTEGER).content;
-  // Only PKCS#8 has the algorithm, a SEQUENCE, behind its version.
+  // Only PKCS#8 has an algorithm, a SEQUENCE, behind the version.
   if (fields.nextTag === Tag.SEQUENCE) {
     const form = { ...pkcs8Of(fields), isPkcs8: true, der };
     if (promised !== undefined && form.sort !== promised) throw new PkiError("that holds a key of another sort");
@@ -85,14 +85,14 @@ function pkcs8Of(fields: DerReader): KeySort {
   return { sort: "ec", curve };
 }
 
-/** Behind the version: modulus, both exponents, both primes, and the numbers that are made from them. */
+/** Behind the version: modulus, two exponents, two primes, and the numbers derived from exponents and primes. */
 function rsaOf(fields: DerReader): KeySort {
   for (let i = 0; i < 8; i++) fields.take(Tag.INTEGER);
   fields.finish();
   return { sort: "rsa" };
 }
 
-/** Behind the version: the number, the curve where one is named, the public half where there is one. */
+/** Behind the version: the private number, and optionally the curve and the public half. */
 function ecOf(fields: DerReader): string | undefined {
   fields.take(Tag.OCTET_STRING);
   const parameters = fields.optional(0xa0)?.reader(WHAT).take();
@@ -101,7 +101,11 @@ function ecOf(fields: DerReader): string | undefined {
   return parameters === undefined ? undefined : namedCurve(parameters);
 }
 
-/** The curve of the parameters of an EC key. @throws {PkiError} when they describe the curve instead of naming one */
+/**
+ * The curve in the parameters of an EC key.
+ *
+ * @throws {PkiError} when the parameters describe the curve instead of naming the curve.
+ */
 export function namedCurve(parameters: DerElement): string {
   if (parameters.tag !== Tag.OBJECT_ID) {
     throw new PkiError("that describes the curve of its key: the curve has to be named");
@@ -109,7 +113,7 @@ export function namedCurve(parameters: DerElement): string {
   return objectIdText(parameters);
 }
 
-/** @throws {PkiError} when the library does not know the curve */
+/** @throws {PkiError} when the library does not know the curve. */
 export function knownCurve(curve: string): string {
   if (!CURVES.has(curve)) throw new PkiError(`that holds a key on a curve that proxies do not know (${curve})`);
   return curve;

@@ -1,6 +1,6 @@
 /**
- * The first certificate of a chain as the TLS library of the proxies reads it when it loads one (BoringSSL). The library
- * is stricter with that certificate than with the others of the chain.
+ * The first certificate of a chain, as loaded by BoringSSL, the TLS library of the proxies. The library is stricter
+ * with the first certificate than with the rest of the chain.
  *
  * @module
  */
@@ -17,15 +17,18 @@ const WHAT = "certificate";
 /** Bit of the key usage (RFC 5280, section 4.2.1.3). */
 const DIGITAL_SIGNATURE = 0x80;
 
-/** @throws {PkiError} when the library does not load the certificate; the message follows the block's name in a sentence */
+/**
+ * @throws {PkiError} when the library does not load the certificate. The message follows the block's name in a
+ * sentence.
+ */
 export function checkLeaf(der: Uint8Array): void {
   readLeaf(der);
 }
 
 /**
- * The same for the key usage, which the library reads of a certificate for ECDSA, behind all else.
+ * Checks the key usage as well. The library reads the key usage of a certificate for ECDSA, after all other checks.
  *
- * @throws {PkiError} when the key is not for digital signatures
+ * @throws {PkiError} when the key is not for digital signatures.
  */
 export function checkLeafUsage(der: Uint8Array): void {
   const { isElliptic, extensions } = readLeaf(der);
@@ -63,7 +66,7 @@ function checkSerial([first, second]: Uint8Array): void {
   if (first === undefined || isLong) throw new PkiError("that has no serial number in its shortest form");
 }
 
-/** @returns whether the key is on a curve, and signs by ECDSA */
+/** @returns Whether the key is on a curve and signs by ECDSA. */
 function checkKey(key: DerReader): boolean {
   const algorithm = key.inside(Tag.SEQUENCE);
   const id = objectIdText(algorithm.take(Tag.OBJECT_ID));

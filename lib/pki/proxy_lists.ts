@@ -1,6 +1,6 @@
 /**
- * Whether a proxy can use lists of revoked certificates: judged as Envoy and its TLS library do when they load the lists
- * and verify a certificate by them. With a list that cannot be used, the library refuses everyone.
+ * Judges whether a proxy can use lists of revoked certificates. The verdict follows Envoy and Envoy's TLS library, both
+ * at loading and at verifying a certificate. With an unusable list, the library refuses every certificate.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { isSignedByNow, isVerifiable } from "./signed.ts";
 /** Label of a list's block. */
 export const LIST = "X509 CRL";
 
-/** Authorities, with the lists that stand beside them in one text. */
+/** Authorities, with the lists in the same text. */
 interface ReadAuthorities {
   readonly authorities: readonly { readonly certificate: Certificate | undefined }[];
   readonly lists: readonly RevocationList[];
@@ -23,10 +23,10 @@ interface ReadAuthorities {
 /** The verdict on lists of revoked certificates. */
 export type ListsVerdict =
   | { readonly why: string }
-  /** `without`: names of the authorities that have no list: Envoy refuses whoever they vouch for. */
+  /** `without`: names of authorities without a list. Envoy refuses all certificates of such an authority. */
   | { readonly lists: readonly RevocationList[]; readonly without: readonly string[] };
 
-/** Judges a text of revocation lists beside that of their authorities, which can be used. */
+/** Judges a text of revocation lists beside usable authorities. */
 export function judgeLists(
   text: string,
   authorities: ReadAuthorities,
@@ -53,7 +53,10 @@ export function judgeLists(
   return { lists, without: without.map(({ subject }) => subject) };
 }
 
-/** Why whoever loads a list refuses all certificates of its authority; undefined: as far as is known here, nobody does. */
+/**
+ * The reason why a proxy with the list refuses all certificates of the list's authority. Undefined without a known
+ * reason.
+ */
 function listFault(list: RevocationList, authorities: ReadAuthorities["authorities"]): string | undefined {
   const [critical] = list.unknownCritical;
   if (critical !== undefined) return `has a list with the critical extension ${critical}, which proxies do not know`;
@@ -64,7 +67,7 @@ function listFault(list: RevocationList, authorities: ReadAuthorities["authoriti
   return `has a list of ${JSON.stringify(list.issuer)} that is not signed by its key`;
 }
 
-/** False: the signature is not by the key. Signatures of kinds that are not verified here may be. */
+/** False if the key did not make the signature. True for kinds of signatures that are not verified here. */
 function mayBeSignedBy(list: RevocationList, spki: Uint8Array): boolean {
   try {
     return !isVerifiable(list) || isSignedByNow(list, spki);
@@ -74,7 +77,7 @@ function mayBeSignedBy(list: RevocationList, spki: Uint8Array): boolean {
   }
 }
 
-/** A list in DER; undefined: it is none. */
+/** A list in DER. Undefined for bytes that are not a list. */
 export function listOf(der: Uint8Array): RevocationList | undefined {
   try {
     return readRevocationList(der, "list");

@@ -1,27 +1,30 @@
 /**
- * PEM as the TLS library of the proxies reads it (BoringSSL's PEM_read_bio): line by line, and stricter than RFC 7468. What
- * is read here is what Envoy will read; where it stops, so does this.
+ * PEM as read by BoringSSL, the TLS library of the proxies (PEM_read_bio): line by line, and stricter than RFC 7468.
+ * The blocks found here are the blocks that Envoy will read, and reading stops at the same place.
  *
  * @module
  */
 
-/** One block, or where the reading ends and why. */
+/** A block, or the reason why the reading ends. */
 export type ProxyPemPart =
   | {
     readonly label: string;
     readonly der: Uint8Array;
-    /** Lines before the base64: of an encrypted key, or by a blank line that stands too early. */
+    /** Lines before the base64: the header of an encrypted key, or lines before a misplaced blank line. */
     readonly header: string;
   }
   | { readonly fault: string };
 
-/** Characters that the library takes for a line at most. */
+/** Longest line for the library, in characters. */
 const LINE = 253;
 const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const DASHES = "-----";
 
-/** The blocks of a text, in order, and the first thing in a block that ends the reading. Text between blocks is passed over. */
+/**
+ * The blocks of a text, in order, up to the first fault in a block, which ends the reading. Text between blocks is
+ * skipped.
+ */
 export function* proxyPem(text: string): Generator<ProxyPemPart> {
   const lines = new Lines(text);
   for (let line = lines.next(); line !== undefined; line = lines.next()) {
@@ -33,7 +36,7 @@ export function* proxyPem(text: string): Generator<ProxyPemPart> {
   }
 }
 
-/** Why the library finds no block in a text in which a person may see one. */
+/** The reason why the library finds no block in a text, even if a person may see a block. */
 export function whyNone(text: string, label: string): string {
   const at = text.indexOf(`${"-----"}BEGIN ${label}-----`);
   if (at < 0) return "is none";
@@ -47,8 +50,8 @@ export function whyNone(text: string, label: string): string {
 const KEY_END = "PRIVATE KEY-----";
 
 /**
- * A text without its private keys, from the BEGIN line of each to its END line, or to the end of the text. Certificates
- * are shown to everyone; a key that lies beside them is meant for nobody.
+ * A text without private keys, from each BEGIN line to the END line, or to the end of the text. Certificates are
+ * public. A key beside a certificate must stay secret.
  */
 export function withoutPrivateKeys(text: string): string {
   let kept = "";
@@ -74,7 +77,7 @@ function readBlock(lines: Lines, label: string): ProxyPemPart {
     line = lines.next();
   }
   if (line !== "") return decoded(label, first, "", line);
-  // A blank line ends a header; of the base64 behind it each line but the last has 64 characters.
+  // A blank line ends a header. Behind it, each line of base64 except the last has 64 characters.
   const data: string[] = [];
   line = lines.next();
   while (line !== undefined && !line.startsWith(END) && line.length <= 64) {
@@ -105,7 +108,7 @@ function endFault(label: string, end: string | undefined): string {
   return `has a block ${label} with another line where its END line should be`;
 }
 
-/** Lines without the spaces at their ends; a long one comes in pieces. */
+/** Lines without trailing spaces. A long line comes in pieces. */
 class Lines {
   readonly #text: string;
   #at = 0;

@@ -1,5 +1,5 @@
 /**
- * Public keys as certificates and requests carry them (SubjectPublicKeyInfo): which algorithm and size they have.
+ * Algorithm and size of public keys in certificates and requests (SubjectPublicKeyInfo).
  *
  * @module
  */
@@ -12,7 +12,7 @@ export type KeySpec =
   | { readonly type: "RSA"; readonly bits: number }
   | { readonly type: "EC"; readonly curve: "P-256" | "P-384" };
 
-/** Bits that an RSA key may have. */
+/** Allowed sizes of an RSA key, in bits. */
 const RSA_BITS = { least: 2048, most: 8192 } as const;
 
 /** A key's algorithm and size in words: `RSA-2048`, `ECDSA P-256`. */
@@ -24,7 +24,7 @@ export function keySpecText(spec: KeySpec): string {
  * Algorithm and size of a public key.
  *
  * @param spki The key as SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
- * @throws {PkiError} for one of another algorithm or curve, or an RSA key below 2048 or above 8192 bits
+ * @throws {PkiError} for another algorithm or curve, or an RSA key below 2048 or above 8192 bits.
  */
 export function keySpecOf(spki: Uint8Array): KeySpec {
   const what = "public key";

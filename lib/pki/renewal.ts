@@ -1,21 +1,21 @@
 /**
- * When a certificate is renewed.
+ * When to renew a certificate.
  *
  * @module
  */
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 
-/** The share of a lifetime that a certificate is renewed before its end. */
+/** The share of a certificate's lifetime left at the renewal. */
 export interface RenewalOptions {
   /** 0 to 1: 0.5 renews at half of the lifetime. */
   readonly graceRatio: number;
-  /** The share is drawn from `graceRatio` less this to `graceRatio` and this. Default 0. */
+  /** The share is random between `graceRatio - jitter` and `graceRatio + jitter`. Default: 0. */
   readonly jitter?: number;
   /** A number from 0 up to 1. Needed with a jitter. */
   readonly random?: () => number;
 }
 
-/** Milliseconds since 1970 at which a certificate should be renewed, from its beginning to its end. */
+/** Time at which to renew a certificate, in milliseconds since 1970. Always within the certificate's lifetime. */
 export function renewalTime(
   { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },
   { graceRatio, jitter = 0, random = () => 0.5 }: RenewalOptions,
@@ -24,14 +24,14 @@ export function renewalTime(
   return notAfter - ratio * (notAfter - notBefore);
 }
 
-/** Milliseconds between two looks at the clock, which somebody may set meanwhile. */
+/** Milliseconds between two looks at the clock, because the clock may be set in the meantime. */
 const LOOK_INTERVAL = 60_000;
 
 /**
- * Calls back once when a certificate is due, or when the clock was set so that it is not valid now.
+ * Calls back once when a certificate is due, or when the clock was set to a time outside the certificate's lifetime.
  *
- * @param times Milliseconds since 1970: of the certificate, and of its renewal. `least`: the shortest time to wait, ms.
- * @returns what ends that
+ * @param times Milliseconds since 1970 of the certificate and its renewal. `least`: the shortest time to wait, ms.
+ * @returns A function that cancels the wait.
  */
 export function whenDue(
   times: { readonly notBefore: number; readonly notAfter: number; readonly due: number; readonly least: number },

@@ -13,17 +13,17 @@ import type { PrivateKey } from "./private_key.ts";
 import { isSignedBy, readSigned, type Signed, type Verify } from "./signed.ts";
 import { type AlternativeNames, NO_NAMES, readSubject, type SubjectName, writeSubject } from "./subject.ts";
 
-/** A request, as its sender wrote it: nothing in it is proven but that the sender has the key. */
+/** A request as written by the sender. Nothing is proven except that the sender has the key. */
 export interface CertificateRequest extends Signed {
-  /** The key that the certificate is to be about, as SubjectPublicKeyInfo. */
+  /** The key for the certificate, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly commonName?: string;
-  /** As people read it; empty: it names nobody. */
+  /** The subject for people. Empty without a name. */
   readonly subject: string;
   readonly names: AlternativeNames;
-  /** Its requests beside names, as dotted object identifiers: extensions, and attributes that ask for none. */
+  /** Requested things other than names, as dotted object identifiers: extensions, and unknown attributes. */
   readonly asks: readonly string[];
-  /** All of it. */
+  /** The whole request. */
   readonly der: Uint8Array;
 }
 
@@ -44,11 +44,11 @@ export async function createCertificateRequest(
 }
 
 /**
- * Reads the one request in a PEM text, and verifies its signature.
+ * Reads the single request in a PEM text, and verifies the signature.
  *
- * @param verify Verifies it. Default: WebCrypto does.
- * @throws {PkiError} when there is not exactly one, it is damaged, its key is none that is used here, or its signature is
- * not that key's
+ * @param verify Verifies the signature. Default: WebCrypto.
+ * @throws {PkiError} unless the text has exactly one undamaged request, with a supported key and a signature by the
+ * key.
  */
 export async function readCertificateRequest(pem: string, verify: Verify = isSignedBy): Promise<CertificateRequest> {
   const blocks = readPem(pem, WHAT);
@@ -75,7 +75,7 @@ function readFields(der: Uint8Array): CertificateRequest {
   return { ...signed, ...{ der, spki, subject: text }, ...common, ...readAttributes(inner) };
 }
 
-/** The requests in the attributes. Names are those of the first list of extensions. */
+/** The requested things in the attributes. The names come from the first list of extensions. */
 function readAttributes(inner: DerReader): Pick<CertificateRequest, "names" | "asks"> {
   const attributes = inner.nextTag === undefined ? undefined : inner.inside(0xa0 | ATTRIBUTES);
   const asks: string[] = [];
@@ -91,7 +91,7 @@ function readAttributes(inner: DerReader): Pick<CertificateRequest, "names" | "a
     const extensions = readExtensions(values.inside(Tag.SEQUENCE), WHAT);
     names = extensions.names;
     asks.push(...extensions.ids.filter((each) => each !== ObjectId.alternativeNames));
-    // Others may read a second list.
+    // Other readers may use a second list.
     if (!values.done) asks.push(id);
   }
   return { names: names ?? NO_NAMES, asks };

@@ -1,5 +1,5 @@
 /**
- * Revocation lists: which certificates their issuer has taken back before their end.
+ * Revocation lists: an issuer revokes certificates before their end.
  *
  * Rule: RFC 5280, section 5. Lists with critical extensions (parts of lists, lists of several issuers) are refused.
  *
@@ -13,17 +13,23 @@ import { PkiError } from "./pki_error.ts";
 import { isSignedBy, readSigned, type Signed } from "./signed.ts";
 import { readSubject } from "./subject.ts";
 
-/** The certificates that one issuer has revoked. */
+/** The revoked certificates of an issuer. */
 export interface RevocationList extends Signed {
   readonly issuerDer: Uint8Array;
-  /** As people read it. */
+  /** The issuer's name for people. */
   readonly issuer: string;
   /** Serial numbers in hexadecimal digits. */
   readonly serials: ReadonlySet<string>;
-  /** Milliseconds since 1970: when it was made, and when the next one comes; absent: nothing is said of the next one. */
+  /**
+   * Times of this list and of the next list, in milliseconds since 1970. `nextUpdate` is absent if the list does not
+   * give the time.
+   */
   readonly thisUpdate: number;
   readonly nextUpdate?: number;
-  /** Critical extensions but those that say which certificates the list is about, as dotted object identifiers. */
+  /**
+   * Critical extensions, as dotted object identifiers, except for the known extensions that limit a list to certain
+   * certificates or name the issuer's key.
+   */
   readonly unknownCritical: readonly string[];
 }
 
@@ -33,7 +39,7 @@ const EXTENSIONS = 0xa0;
  * The lists of a PEM text.
  *
  * @param what The name of the text in errors.
- * @throws {PkiError} when it holds none, something else, or one cannot be read
+ * @throws {PkiError} when the text has no lists, other blocks, or an unreadable list.
  */
 export function readRevocationLists(pem: string, what: string): RevocationList[] {
   const blocks = readPem(pem, what);
@@ -49,15 +55,18 @@ export function readRevocationLists(pem: string, what: string): RevocationList[]
 }
 
 /**
- * Reads one list, whatever its extensions are: for whoever hands it on to others.
+ * Reads a list with any extensions. For callers that pass the list on.
  *
- * @throws {PkiError} when the bytes are none
+ * @throws {PkiError} when the bytes are not a list.
  */
 export function readRevocationList(der: Uint8Array, what: string): RevocationList {
   return readList(der, what).list;
 }
 
-/** Where a list says which certificates of its issuer it is about, and whose key signed it: readers know both. */
+/**
+ * Extensions that every reader knows: the limits of a list (which certificates of the issuer), and the key that signed
+ * the list.
+ */
 const KNOWN: ReadonlySet<string> = new Set(["2.5.29.28", ObjectId.authorityKeyId]);
 
 function readList(der: Uint8Array, what: string): { readonly list: RevocationList; readonly critical: string[] } {
@@ -78,7 +87,7 @@ function readList(der: Uint8Array, what: string): { readonly list: RevocationLis
   return { list: { ...signed, issuerDer, issuer, serials, unknownCritical, ...times }, critical };
 }
 
-/** When it was made, and when the next one comes. A list that is late still says who is revoked. */
+/** Times of this list and of the next list. A list past `nextUpdate` still counts. */
 function readTimes(fields: DerReader, what: string): Pick<RevocationList, "thisUpdate" | "nextUpdate"> {
   const times: number[] = [];
   while (fields.nextTag === Tag.UTC_TIME || fields.nextTag === Tag.GENERALIZED_TIME) times.push(timeOf(fields.take()));
@@ -100,10 +109,11 @@ function criticalOf(extensions: DerReader): string[] {
 }
 
 /**
- * The lists that one of these authorities has signed; lists of others are left out, since they say nothing about theirs.
+ * The lists signed by the given authorities. Lists of other authorities are left out, because they do not concern the
+ * given authorities.
  *
- * @param what The name of their text in errors.
- * @throws {PkiError} when a list names one of the authorities and has not its signature
+ * @param what The name of the lists' text in errors.
+ * @throws {PkiError} when a list names a given authority without being signed by the authority.
  */
 export async function listsOf(
   lists: readonly RevocationList[],
@@ -123,7 +133,7 @@ export async function listsOf(
   return found;
 }
 
-/** The first certificate of a chain that its issuer has revoked. */
+/** The first revoked certificate of a chain. */
 export function revokedIn(
   chain: readonly Certificate[],
   lists: readonly RevocationList[],

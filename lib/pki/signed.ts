@@ -12,7 +12,7 @@ import { keySpecOf } from "./public_key.ts";
 
 /** Something signed: a certificate or a request. */
 export interface Signed {
-  /** The bytes that the signature is of. */
+  /** The signed bytes. */
   readonly body: Uint8Array;
   /** Dotted object identifier of the signature's algorithm. */
   readonly signatureAlgorithm: string;
@@ -20,10 +20,10 @@ export interface Signed {
 }
 
 /**
- * Reads the three parts of something signed: its body, the algorithm, the signature.
+ * Reads the three parts of a signed document: body, algorithm, signature.
  *
- * @returns a reader of the body's fields, too
- * @throws {PkiError} when the bytes are not that
+ * @returns The parts, with a reader of the body's fields.
+ * @throws {PkiError} when the bytes are not a signed document.
  */
 export function readSigned(der: Uint8Array, what: string): { readonly signed: Signed; readonly fields: DerReader } {
   const outer = new DerReader(der, what);
@@ -36,7 +36,7 @@ export function readSigned(der: Uint8Array, what: string): { readonly signed: Si
   return { signed: { body: body.whole, signatureAlgorithm, signature }, fields: new DerReader(body.content, what) };
 }
 
-/** The signature algorithms that are verified; those with SHA-1 and MD5 are not. */
+/** The verified signature algorithms. Algorithms with SHA-1 and MD5 are left out. */
 const ALGORITHMS: Readonly<Record<string, { readonly type: "RSA" | "EC"; readonly hash: string }>> = {
   [ObjectId.sha256WithRsa]: { type: "RSA", hash: "SHA-256" },
   [ObjectId.sha384WithRsa]: { type: "RSA", hash: "SHA-384" },
@@ -47,17 +47,17 @@ const ALGORITHMS: Readonly<Record<string, { readonly type: "RSA" | "EC"; readonl
 };
 
 /**
- * Says whether a signature was made with the private half of a key, which is given as SubjectPublicKeyInfo.
+ * Tells whether a signature was made with the private half of a key, given as SubjectPublicKeyInfo.
  *
- * Throws a {@linkcode PkiError} when the public key is none that is used here.
+ * Throws a {@linkcode PkiError} for an unsupported public key.
  */
 export type Verify = (signed: Signed, spki: Uint8Array) => Promise<boolean>;
 
 /**
- * Whether a signature was made with the private half of a key; verified by WebCrypto, in Deno 2.8.3 on this thread.
- * False too for algorithms that are not verified here (RSA with PKCS#1 padding and ECDSA are, with SHA-256, 384 and 512).
+ * Whether a signature was made with the private half of a key. WebCrypto verifies the signature; in Deno 2.8.3 on this
+ * thread. Supported are RSA with PKCS#1 padding and ECDSA, with SHA-256, 384 and 512. False for other algorithms, too.
  *
- * @throws {PkiError} when the public key is none that is used here
+ * @throws {PkiError} for an unsupported public key.
  */
 export async function isSignedBy({ body, signatureAlgorithm, signature }: Signed, spki: Uint8Array): Promise<boolean> {
   const spec = keySpecOf(spki);
@@ -73,20 +73,20 @@ export async function isSignedBy({ body, signatureAlgorithm, signature }: Signed
     const key = await crypto.subtle.importKey("spki", new Uint8Array(spki), parameters, false, ["verify"]);
     return await crypto.subtle.verify(parameters, key, new Uint8Array(proof), new Uint8Array(body));
   } catch (error) {
-    // A point that is not on its curve, for example: Deno 2.8.3 looks at it when the key is used.
+    // For example, a point outside the curve. Deno 2.8.3 checks the point only when the key is used.
     throw new PkiError(`expected a public key: ${(error as Error).message}`);
   }
 }
 
-/** Whether a signature is of an algorithm that is verified here: of others nothing is known. */
+/** Whether the signature's algorithm is supported. For other algorithms a verdict is impossible. */
 export function isVerifiable({ signatureAlgorithm }: Signed): boolean {
   return Object.hasOwn(ALGORITHMS, signatureAlgorithm);
 }
 
 /**
- * The same verdict at once, on this thread.
+ * The same verdict as {@linkcode isSignedBy}, made at once on this thread.
  *
- * @throws {PkiError} when the public key is none that is used here
+ * @throws {PkiError} for an unsupported public key.
  */
 export function isSignedByNow({ body, signatureAlgorithm, signature }: Signed, spki: Uint8Array): boolean {
   const spec = keySpecOf(spki);
@@ -105,7 +105,10 @@ function createKey(spki: Uint8Array): KeyObject {
   }
 }
 
-/** The two numbers of an ECDSA signature one after the other, as WebCrypto has them; undefined: it is none. */
+/**
+ * The two numbers of an ECDSA signature one after the other, as in WebCrypto. Undefined for bytes that are not a
+ * signature.
+ */
 function numberPair(signature: Uint8Array, size: number): Uint8Array | undefined {
   const pair = new Uint8Array(2 * size);
   try {

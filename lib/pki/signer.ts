@@ -1,19 +1,19 @@
 /**
- * Makers of signatures: what issuing needs of a key, whoever does the arithmetic.
+ * The signing interface for issuing certificates, independent of the library behind it.
  *
  * @module
  */
 
-/** A key as issuing sees it. */
+/** A key for issuing. */
 export interface SigningKey {
-  /** The AlgorithmIdentifier of its signatures, in DER. */
+  /** The AlgorithmIdentifier of the key's signatures, in DER. */
   readonly signatureAlgorithm: Uint8Array;
-  /** The signature of some bytes, in the form that certificates have. It holds the event loop for less than 0.1 ms. */
+  /** The signature of bytes, in the form of certificates. Holds the event loop for less than 0.1 ms. */
   sign(body: Uint8Array): Promise<Uint8Array>;
 }
 
-/** A key that something beside this runtime holds, until it is given back. */
+/** A key held outside the runtime until it is released. */
 export interface Signer extends SigningKey {
-  /** Gives the key back when the signatures that are under way are made. A second call does nothing. */
+  /** Releases the key after the pending signatures. A second call does nothing. */
   release(): void;
 }

@@ -15,19 +15,19 @@ export interface WorkloadIdentity {
   readonly serviceAccount: string;
 }
 
-/** Bytes of a SPIFFE ID that every implementation must take (section 2.3 of the standard). */
+/** Longest SPIFFE ID that every implementation must accept, in bytes (section 2.3 of the standard). */
 const MAX_LENGTH = 2048;
 
 const TRUST_DOMAIN = /^[a-z0-9._-]{1,255}$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 
-/** Segments that mean a place on the way (`.`, `..`) are none of a name. */
+/** The segments `.` and `..` have a meaning in a path, so neither is a name. */
 const isSegment = (text: string) => SEGMENT.test(text) && text !== "." && text !== "..";
 
 /** The parts of any SPIFFE ID. */
 interface SpiffeId {
   readonly trustDomain: string;
-  /** Segments of its path. Empty: it names the trust domain itself. */
+  /** Segments of the path. Empty for the ID of a trust domain. */
   readonly path: readonly string[];
 }
 
@@ -44,7 +44,9 @@ function parseSpiffeId(uri: string): SpiffeId | undefined {
   return TRUST_DOMAIN.test(trustDomain) && path.every(isSegment) ? { trustDomain, path } : undefined;
 }
 
-/** The identity that a SPIFFE ID of the form `spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT` names; undefined: another form. */
+/**
+ * The identity in a SPIFFE ID of the form `spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT`. Undefined for another form.
+ */
 export function parseWorkloadIdentity(uri: string): WorkloadIdentity | undefined {
   const { trustDomain = "", path = [] } = parseSpiffeId(uri) ?? {};
   const [ns, namespace = "", sa, serviceAccount = ""] = path;
@@ -52,9 +54,9 @@ export function parseWorkloadIdentity(uri: string): WorkloadIdentity | undefined
 }
 
 /**
- * The SPIFFE ID of a workload. An `@` in its trust domain becomes a dot, as in trust domains made from account names.
+ * The SPIFFE ID of a workload. An `@` in the trust domain becomes a dot, as in trust domains made from account names.
  *
- * @throws {PkiError} naming the part that no SPIFFE ID can have
+ * @throws {PkiError} naming the part that is not allowed in a SPIFFE ID.
  */
 export function workloadUri(identity: WorkloadIdentity): string {
   const made = { ...identity, trustDomain: identity.trustDomain.replaceAll("@", ".") };

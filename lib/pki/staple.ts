@@ -1,5 +1,5 @@
 /**
- * Answers of OCSP responders that a server shows beside its certificate (RFC 6960, section 4.2).
+ * Answers of OCSP responders, shown by a server beside the certificate (RFC 6960, section 4.2).
  *
  * @module
  */
@@ -13,8 +13,8 @@ const ENUMERATED = 0x0a;
 const BASIC_RESPONSE = "1.3.6.1.5.5.7.48.1.1";
 
 /**
- * Whether Envoy takes an answer beside a chain: it is one that succeeded, about one certificate, the first of the chain.
- * Nothing is said of its signature and its dates, at which Envoy looks when clients come.
+ * Whether Envoy accepts an answer beside a chain: a successful answer about a single certificate, the first of the
+ * chain. Signature and dates are not checked, because Envoy checks both only when clients connect.
  */
 export function fitsStaple(chainText: string, response: Uint8Array): boolean {
   try {
@@ -27,7 +27,7 @@ export function fitsStaple(chainText: string, response: Uint8Array): boolean {
   }
 }
 
-/** The serial number that an answer is about. */
+/** The serial number of the certificate in an answer. */
 function serialOf(response: Uint8Array): string {
   const outer = new DerReader(response, WHAT).inside(Tag.SEQUENCE);
   const [status] = outer.take(ENUMERATED).content;

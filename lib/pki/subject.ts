@@ -10,7 +10,7 @@ import { objectId, sequence, set, taggedBytes, taggedText, utf8String } from "./
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 
-/** The parts of a subject that are written here. */
+/** The supported parts of a written subject. */
 export interface SubjectName {
   readonly organization?: string;
   readonly commonName?: string;
@@ -36,7 +36,7 @@ export function writeSubject({ organization, commonName }: SubjectName): Uint8Ar
   return sequence(...attribute(ObjectId.organization, organization), ...attribute(ObjectId.commonName, commonName));
 }
 
-/** Short names of the attributes that people know. */
+/** Short names of well-known attributes. */
 const SHORT: Readonly<Record<string, string>> = {
   [ObjectId.commonName]: "CN",
   [ObjectId.organization]: "O",
@@ -46,21 +46,21 @@ const SHORT: Readonly<Record<string, string>> = {
   "2.5.4.11": "OU",
 };
 
-/** One attribute of a distinguished name. */
+/** An attribute of a distinguished name. */
 export interface NameAttribute {
   /** Dotted object identifier. */
   readonly type: string;
   readonly text: string;
-  /** As people read it: `O=cluster.local`. */
+  /** The attribute for people: `O=cluster.local`. */
   readonly shown: string;
-  /** The same for attributes that are equal (RFC 5280, section 7.1); those of one set share a position. */
+  /** The same text for equal attributes (RFC 5280, section 7.1). Attributes of one set share a position. */
   readonly key: string;
 }
 
 /**
  * The attributes of a distinguished name, in order.
  *
- * @throws {PkiError} when the bytes are none
+ * @throws {PkiError} when the bytes are not a distinguished name.
  */
 export function attributesOf(der: Uint8Array, what: string): NameAttribute[] {
   const found: NameAttribute[] = [];
@@ -79,12 +79,12 @@ export function attributesOf(der: Uint8Array, what: string): NameAttribute[] {
   return found;
 }
 
-/** Texts that are compared without regard to case and to runs of spaces. */
+/** A text for comparing, without differences in case and in runs of spaces. */
 function plainText(text: string): string {
   return text.trim().replaceAll(/\s{1,64}/g, " ").toLowerCase();
 }
 
-/** A distinguished name as people read it, `O=cluster.local, CN=root`, and its common name, the last where several are. */
+/** A distinguished name for people, `O=cluster.local, CN=root`, with the last common name. */
 export function readSubject(der: Uint8Array, what: string): { readonly text: string; readonly commonName?: string } {
   const attributes = attributesOf(der, what);
   const commonName = attributes.findLast(({ type }) => type === ObjectId.commonName)?.text;
@@ -100,10 +100,10 @@ const TEXTS: ReadonlySet<number> = new Set([UTF8_STRING, 0x13, 0x14, 0x16]);
 
 /** Numbers of the kinds in a GeneralName. */
 const Kind = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
-/** Set in the tag of an element whose class is context-specific. */
+/** The tag bit of a context-specific element. */
 const CONTEXT = 0x80;
 
-/** Alternative names as the value of their extension. */
+/** The value of the extension for alternative names. */
 export function writeAlternativeNames(names: Partial<AlternativeNames>): Uint8Array {
   return sequence(
     ...(names.uris ?? []).map((uri) => taggedText(Kind.uri, uri)),
@@ -113,7 +113,7 @@ export function writeAlternativeNames(names: Partial<AlternativeNames>): Uint8Ar
   );
 }
 
-/** The names in the value of the extension; of those of other kinds the tags alone. */
+/** The names in the value of the extension. For names of other kinds, only the tags. */
 export function readAlternativeNames(value: Uint8Array, what: string): AlternativeNames {
   const names = { uris: [] as string[], dns: [] as string[], ips: [] as string[], emails: [] as string[] };
   const others: number[] = [];

@@ -1,16 +1,17 @@
 /**
- * The libcrypto of OpenSSL 3 that this machine has: opened where the program may use it, its functions as they are.
+ * Opens the machine's libcrypto of OpenSSL 3 if the program has permission, and gives access to the library's
+ * functions.
  *
- * Its code is outside the runtime's permissions, so it reads no text of a stranger: of a stranger's key it gets the numbers,
- * whose sizes are known (docs/decisions). Nothing here reads memory through a pointer: with a permission for a path
- * alone, the runtime refuses that.
+ * The library's code runs outside the runtime's permissions, so the library parses no text from strangers. From a
+ * stranger's key the library gets only numbers of known size (docs/decisions). The code here reads no memory through a
+ * pointer: with a permission for a single path, the runtime refuses such reads.
  *
  * Permissions: ffi (the paths of `OPENSSL_PATHS`).
  *
  * @module
  */
 
-/** Where distributions put it: Debian on both processors, Fedora, others. The permission set names the same. */
+/** Paths of the library: Debian on both processors, Fedora, others. The permission set has the same paths. */
 export const OPENSSL_PATHS = [
   "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
   "/usr/lib/aarch64-linux-gnu/libcrypto.so.3",
@@ -18,7 +19,7 @@ export const OPENSSL_PATHS = [
   "/usr/lib/libcrypto.so.3",
 ] as const;
 
-/** Its functions that are called: the manual of OpenSSL has each by its name. */
+/** The functions in use. OpenSSL's manual describes each function by name. */
 const SYMBOLS = {
   OpenSSL_version_num: { parameters: [], result: "u64" },
   OPENSSL_init_crypto: { parameters: ["u64", "pointer"], result: "i32" },
@@ -37,7 +38,10 @@ const SYMBOLS = {
   EVP_MD_CTX_free: { parameters: ["pointer"], result: "void" },
   EVP_DigestSignInit: { parameters: ["pointer", "pointer", "pointer", "pointer", "pointer"], result: "i32" },
   EVP_DigestSign: { parameters: ["pointer", "buffer", "buffer", "buffer", "usize"], result: "i32", nonblocking: true },
-  /** The same on this thread, whose errors can be read, as OpenSSL keeps those of each thread apart. */
+  /**
+   * `EVP_DigestSign` on the calling thread. OpenSSL keeps errors per thread, so only errors of the calling thread can
+   * be read.
+   */
   digestSignHere: {
     name: "EVP_DigestSign",
     parameters: ["pointer", "buffer", "buffer", "buffer", "usize"],
@@ -61,7 +65,7 @@ const SYMBOLS = {
 /** The functions, callable. */
 export type OpensslFunctions = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
-/** An opened library. It is never closed: threads of the runtime keep state in it. */
+/** An opened library, never closed because threads of the runtime keep state in the library. */
 export interface OpensslLibrary {
   readonly path: string;
   /** `3.0.19` */
@@ -69,13 +73,16 @@ export interface OpensslLibrary {
   readonly functions: OpensslFunctions;
 }
 
-/** No configuration file, which may load modules of others; nothing at exit, while threads may still be at work. */
+/**
+ * No configuration file, because a configuration may load foreign modules. No handler at exit, because threads may
+ * still be at work.
+ */
 const INIT = { noConfiguration: 0x80n, noExitHandler: 0x80000n } as const;
 
 /**
- * Opens the library. Nobody is prompted.
+ * Opens the library, without a permission prompt.
  *
- * @returns it, or why there is none
+ * @returns The library, or the reason for the failure.
  */
 export function openOpenssl(paths: readonly string[] = OPENSSL_PATHS): OpensslLibrary | { readonly reason: string } {
   const allowed = paths.filter((path) => Deno.permissions.querySync({ name: "ffi", path }).state === "granted");
@@ -106,19 +113,19 @@ function opened(path: string): OpensslLibrary {
 /** Bytes of a SHA-256. */
 const SHA256_LENGTH = 32;
 
-/** The SHA-256 of some bytes; undefined: OpenSSL made none. */
+/** The SHA-256 of bytes. Undefined when OpenSSL fails. */
 export function sha256(functions: OpensslFunctions, bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   const digest = new Uint8Array(SHA256_LENGTH);
   const made = functions.EVP_Digest(unshared(bytes), BigInt(bytes.length), digest, null, functions.EVP_sha256(), null);
   return made === 1 ? digest : undefined;
 }
 
-/** The same bytes by the type that calls on this thread take: nothing here shares memory with other threads. */
+/** The same bytes under the type for calls on this thread. No memory here is shared with other threads. */
 export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes as Uint8Array<ArrayBuffer>;
 }
 
-/** The first error of this thread in OpenSSL's words; the others are forgotten. */
+/** The first error of this thread in OpenSSL's words. Further errors are cleared. */
 export function lastError(functions: OpensslFunctions): string {
   const code = functions.ERR_get_error();
   functions.ERR_clear_error();

@@ -1,7 +1,9 @@
 /**
- * Signatures on P-256 by OpenSSL, made where the call is: each takes less than the way to a thread and back.
+ * Signatures on P-256 by OpenSSL, made on the calling thread: a signature takes less time than the way to a thread and
+ * back.
  *
- * OpenSSL finds its functions for the key once, and not for each signature: that took a third of one.
+ * OpenSSL looks up the functions for the key once, instead of for each signature. The look-up took a third of a
+ * signature's time.
  *
  * Permissions: ffi, by `./library.ts`.
  *
@@ -20,12 +22,12 @@ export class QuickSigner implements Signer {
   readonly #functions: OpensslFunctions;
   readonly #signature = new Uint8Array(MOST);
   readonly #length = new BigUint64Array(1);
-  /** It holds the key. Null: both are freed. */
+  /** Holds the key. Null after both are freed. */
   #context: Deno.PointerValue;
 
   /**
-   * @param read The key as OpenSSL has it; the signer owns it.
-   * @throws {PkiError} when it cannot sign
+   * @param read The key in OpenSSL's memory. The signer owns the key.
+   * @throws {PkiError} when the key cannot sign.
    */
   constructor(
     functions: OpensslFunctions,

@@ -1,7 +1,7 @@
 /**
- * Signatures by OpenSSL: an RSA signature takes it a quarter of WebCrypto's time, one on P-256 a tenth.
+ * Signatures by OpenSSL: an RSA signature takes a quarter of WebCrypto's time, and a signature on P-256 takes a tenth.
  *
- * They are made on threads of the runtime, but those on P-256 (`./quick_signer.ts`).
+ * Threads of the runtime make the signatures, except on P-256 (`./quick_signer.ts`).
  *
  * Permissions: ffi, by `./library.ts`.
  *
@@ -16,13 +16,13 @@ import type { Signer } from "../signer.ts";
 import { lastError, type OpensslFunctions } from "./library.ts";
 import { QuickSigner } from "./quick_signer.ts";
 
-/** Bytes of the longest signature on a curve that is used here, P-384. */
+/** Bytes of the longest signature on P-384, the longest curve in use. */
 const MOST_ECDSA = 104;
 
 /**
- * Gives a key to OpenSSL, and lets WebCrypto judge a first signature of it.
+ * Gives a key to OpenSSL, and verifies a first signature with WebCrypto.
  *
- * @throws {PkiError} when OpenSSL does not take the key, or signs in another way
+ * @throws {PkiError} when OpenSSL does not accept the key, or the signature is wrong.
  */
 export async function opensslSigner(functions: OpensslFunctions, key: PrivateKey): Promise<Signer> {
   const isQuick = algorithmOf(key.spec) === ObjectId.ecdsaWithSha256;
@@ -38,7 +38,7 @@ export async function opensslSigner(functions: OpensslFunctions, key: PrivateKey
   }
 }
 
-/** One signature under way. OpenSSL works on these buffers in another thread, so they have to live until then. */
+/** A signature under way. OpenSSL works on the buffers in another thread, so the buffers have to live until the end. */
 interface Job {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly signature: Uint8Array<ArrayBuffer>;
@@ -53,7 +53,7 @@ class ThreadSigner implements Signer {
   /** Bytes of the longest signature. */
   readonly #most: number;
   readonly #jobs = new Set<Job>();
-  /** Null: it is freed. */
+  /** Null after the key is freed. */
   #key: Deno.PointerValue;
   #isReleased = false;
 
@@ -67,7 +67,7 @@ class ThreadSigner implements Signer {
 
   async sign(body: Uint8Array): Promise<Uint8Array> {
     if (this.#isReleased) throw new PkiError("OpenSSL: expected a key, got one that was given back");
-    // Bytes of its own: nobody changes them meanwhile.
+    // A copy, so that no caller changes the bytes during the work.
     const job: Job = {
       body: new Uint8Array(body),
       signature: new Uint8Array(this.#most),
@@ -98,7 +98,7 @@ class ThreadSigner implements Signer {
     }
   }
 
-  /** Once more on this thread, as the reason of a failure can be read nowhere else. */
+  /** Signs again on this thread, because the reason of a failure on another thread cannot be read. */
   #signHere(job: Job): Uint8Array {
     const { body, signature, length } = job;
     const context = this.#begin();
@@ -112,7 +112,7 @@ class ThreadSigner implements Signer {
     }
   }
 
-  /** A context for one signature. */
+  /** A context for a signature. */
   #begin(): Deno.PointerValue {
     const context = this.#functions.EVP_MD_CTX_new();
     if (context === null) throw new PkiError(`OpenSSL: expected a context: ${lastError(this.#functions)}`);
@@ -132,7 +132,7 @@ function signatureOf({ signature, length }: Job): Uint8Array {
   return signature.subarray(0, Number(length[0]));
 }
 
-/** OpenSSL's own copy of a key. */
+/** OpenSSL's copy of a key. */
 function readKey(functions: OpensslFunctions, key: PrivateKey): Deno.PointerValue {
   const der = key.der();
   const reader = functions.BIO_new_mem_buf(der, der.length);

@@ -1,9 +1,10 @@
 /**
- * Signatures verified by OpenSSL, in a tenth (RSA) to a quarter (P-256) of WebCrypto's time, which Deno 2.8.3 spends on the
- * event loop's thread.
+ * Signatures verified by OpenSSL, in a tenth (RSA) to a quarter (P-256) of WebCrypto's time. Deno 2.8.3 runs
+ * WebCrypto's verification on the event loop's thread.
  *
- * A stranger chose the key, so OpenSSL parses nothing of it: it gets a point of 65 bytes, or the modulus of an RSA key whose
- * exponent is the usual one. Keys and algorithms of other kinds, and whatever OpenSSL does not confirm, are WebCrypto's.
+ * A stranger chose the key, so OpenSSL parses nothing of the key. OpenSSL gets a point of 65 bytes, or the modulus of
+ * an RSA key with the usual exponent. WebCrypto verifies keys and algorithms of other kinds, and every signature
+ * without OpenSSL's confirmation.
  *
  * Permissions: ffi, by `./library.ts`.
  *
@@ -18,15 +19,17 @@ import { type OpensslFunctions, sha256, unshared } from "./library.ts";
 
 /** Numbers of OpenSSL for a curve and a hash. */
 const NID = { p256: 415, sha256: 672 } as const;
-/** Of an RSA key that is verified here: longer ones hold the event loop, and nobody needs them for a workload. */
+/**
+ * Longest RSA key for OpenSSL, in bits. A longer key would hold the event loop, and workloads do not need longer keys.
+ */
 const MOST_BITS = 4096;
 /** 65537 */
 const USUAL_EXPONENT = Uint8Array.of(1, 0, 1);
-/** AlgorithmIdentifier of the RSA keys that OpenSSL gets. */
+/** AlgorithmIdentifier of RSA keys for OpenSSL. */
 const RSA_KEY = sequence(objectId(ObjectId.rsaEncryption), NULL);
-/** Bytes of a point that is not compressed: a mark, and two numbers of 32 bytes. */
+/** Bytes of an uncompressed point: a mark, and two numbers of 32 bytes. */
 const POINT_LENGTH = 65;
-/** The beginning of each P-256 key as DER writes it, up to its point, whose mark is 4. */
+/** The beginning of each P-256 key in DER, up to the point. The point begins with the mark 4. */
 const P256_HEAD = sequence(
   sequence(objectId(ObjectId.ecPublicKey), objectId(ObjectId.p256)),
   bits(new Uint8Array(POINT_LENGTH)),
@@ -34,10 +37,10 @@ const P256_HEAD = sequence(
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The numbers of a public key that a verification takes. */
+/** The numbers of a public key for a verification. */
 type KeyNumbers = { readonly point: Bytes } | { readonly modulus: Bytes };
 
-/** A verifier whose verdicts are those of {@linkcode isSignedBy}: a refusal is always its own, with its reason. */
+/** A verifier with the verdicts of {@linkcode isSignedBy}. Every refusal, with its reason, comes from `isSignedBy`. */
 export function opensslVerifier(functions: OpensslFunctions): Verify {
   const points = new PointKey(functions);
   return async (signed, spki) => {
@@ -47,7 +50,7 @@ export function opensslVerifier(functions: OpensslFunctions): Verify {
   };
 }
 
-/** Undefined: it is none that OpenSSL gets, or is not written as DER writes it. */
+/** Undefined for a key that OpenSSL does not get, or a key not written as DER. */
 function numbersOf(spki: Uint8Array, signatureAlgorithm: string): KeyNumbers | undefined {
   if (signatureAlgorithm === ObjectId.ecdsaWithSha256) return pointOf(spki);
   return signatureAlgorithm === ObjectId.sha256WithRsa ? modulusOf(spki) : undefined;
@@ -70,7 +73,7 @@ function modulusOf(spki: Uint8Array): KeyNumbers | undefined {
   return sameBytes(spki, sequence(RSA_KEY, bits(usual))) ? { modulus: unshared(content) } : undefined;
 }
 
-/** 1: the key's; others: it is not, or OpenSSL does not know. */
+/** 1 for a signature by the key. Other numbers: a wrong signature, or no verdict by OpenSSL. */
 function verdictOf(
   functions: OpensslFunctions,
   points: PointKey,
@@ -83,14 +86,14 @@ function verdictOf(
     : "point" in numbers
     ? points.verdict(digest, unshared(signature), numbers.point)
     : rsaVerdict(functions, digest, unshared(signature), numbers.modulus);
-  // Reasons of a refusal would wait for the next one who asks for errors.
+  // Clear the reasons of a refusal, or the next reader of errors would get them.
   if (verdict !== 1) functions.ERR_clear_error();
   return verdict;
 }
 
 /**
- * A key on P-256 that takes one point after the other: to make one takes a sixth of a verification. It is never freed, as the
- * library is never closed.
+ * A reusable key on P-256 that takes one point after the other. Making a key takes a sixth of a verification's time.
+ * The key is never freed, like the library.
  */
 class PointKey {
   readonly #functions: OpensslFunctions;
@@ -103,7 +106,7 @@ class PointKey {
   verdict(digest: Bytes, signature: Bytes, point: Bytes): number {
     const functions = this.#functions;
     this.#key ??= functions.EC_KEY_new_by_curve_name(NID.p256);
-    // A point that is not taken leaves the key without one that counts; the next point takes its place.
+    // After a rejected point, the key has no usable point. The next point replaces it.
     if (this.#key === null || functions.EC_KEY_oct2key(this.#key, point, BigInt(point.length), null) !== 1) return -1;
     return functions.ECDSA_verify(0, digest, digest.length, signature, signature.length, this.#key);
   }
@@ -114,7 +117,7 @@ function rsaVerdict(functions: OpensslFunctions, digest: Bytes, signature: Bytes
   const n = functions.BN_bin2bn(modulus, modulus.length, null);
   const e = functions.BN_bin2bn(Uint8Array.from(USUAL_EXPONENT), USUAL_EXPONENT.length, null);
   try {
-    // It owns both numbers from then on.
+    // After success, the key owns both numbers.
     if (key === null || functions.RSA_set0_key(key, n, e, null) !== 1) {
       functions.BN_free(n);
       functions.BN_free(e);
