@@ -1,9 +1,9 @@
 /**
  * The parts of a program as an ordered list.
  *
- * Each part names the earlier parts that it needs, the reason for its place, its start and its end. The list starts the
- * parts in order, and the program's stopper ends the parts in reverse. So the order of a start is written in one place,
- * and a part cannot use another part before its start.
+ * Each part names the earlier parts it needs, the reason for the place in the list, the start and the end. The list
+ * starts the parts in order, and the program's stopper ends the parts in reverse. So the order of a start is written in
+ * one place, and a part cannot use another part before the other part has started.
  *
  * @module
  */
@@ -27,7 +27,10 @@ export interface ProgramPart<Given, Got, Name extends string, Need extends keyof
   start(got: Given & Pick<Got, Need>): Gives | Promise<Gives>;
   /** Ends the part. Default: the part has nothing to end, or registers with the stopper on its own. */
   stop?(part: Gives, signal: AbortSignal): Promise<void> | void;
-  /** Name of a readiness task. The program is ready only after this part and all earlier parts have started. */
+  /**
+   * Name of a readiness task, done when the part has started. Earlier parts have started by then, except parts with
+   * `beside`.
+   */
   readonly ready?: string;
   /**
    * Whether the start may overlap with the start of the next parts. A part that needs this part waits for the end of
