@@ -53,7 +53,8 @@ for (const dir of worlds) {
   for (const [name, text] of Object.entries(yamlFiles(dir))) {
     // Some worlds differ in nothing but what is shown, or have no objects at all.
     const objects = text.split(EXPECTED)[0]!.split("\n---\n").slice(1).join("\n---\n");
-    if (objects === "" || worldsServed.has(objects)) continue;
+    // Listeners that capture nothing bind ports of this machine, once for each Envoy: tests/translate has these.
+    if (objects === "" || worldsServed.has(objects) || objects.includes("captureMode: NONE")) continue;
     worldsServed.add(objects);
     Deno.test({
       name: `${dir}/${name} is accepted by a sidecar and a gateway, delta and state of the world`,

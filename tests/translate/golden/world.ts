@@ -8,7 +8,6 @@ import { parseMeshNetworks } from "../../../lib/config/mesh/parse.ts";
 import { readSettings } from "../../../lib/kernel/settings/read.ts";
 import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";
 import type { EncodedResource } from "../../../lib/resource/encoded.ts";
-import { NAME_TABLE_TYPE_URL } from "../../../lib/translate/name_table/encode.ts";
 import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { TYPE } from "../../../lib/translate/encode/encode.ts";
 import type { GoldenObject, GoldenProxy, GoldenSettings } from "./read.ts";
@@ -22,7 +21,6 @@ const TYPES: Readonly<Record<string, string>> = {
   route: TYPE.route,
   secret: TYPE.secret,
   extension: TYPE.extension,
-  names: NAME_TABLE_TYPE_URL,
 };
 
 /** The resources of a proxy by `type/name`. */
@@ -61,12 +59,23 @@ export class GoldenWorld {
         }
       }
     }
+    // Only agents that answer DNS ask for the table.
+    if (state.proxy.asksNames) {
+      for (const table of this.mesh.pipeline.translator.nameTable(state)) found.set("names/table", table);
+    }
     return found;
   }
 
-  /** The findings about the objects, as `name: message`. */
+  /** The findings about the objects, each as its name, its object and the names in its message. The wording stays free. */
   findings(): string[] {
-    return [...new Set(this.mesh.findings().map(({ name, message }) => `${name}: ${message}`))];
+    return [
+      ...new Set(
+        this.mesh.findings().map(({ name, message, place: { objects: [object] } }) => {
+          const of = object === undefined ? "" : ` of ${object.kind}/${object.namespace}/${object.name}`;
+          return [`${name}${of}:`, ...namesIn(message)].join(" ");
+        }),
+      ),
+    ];
   }
 
   /** The state of a proxy. */
@@ -81,6 +90,12 @@ export class GoldenWorld {
     if (failure !== undefined) throw failure.error;
     return state;
   }
+}
+
+/** Hosts, addresses, ports, objects and fields of a message: words with a digit or a sign inside. */
+function namesIn(message: string): string[] {
+  const words = message.split(/[\s,;()"'{}]+/).map((word) => word.replace(/[.:]+$/, ""));
+  return [...new Set(words.filter((word) => /[\d/|_*]|[^.]\.[^.]/.test(word)))];
 }
 
 function addVirtualHosts(state: ProxyState, route: string, found: Map<string, EncodedResource>): void {
