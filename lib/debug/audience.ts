@@ -1,5 +1,5 @@
 /**
- * Who may see what: the one rule of debug pages, for clients by HTTP and on discovery's streams alike.
+ * The rule of access to debug pages, common to HTTP and discovery's streams.
  *
  *     client                                        sees
  *     of this machine, by HTTP                      every page, all proxies
@@ -13,20 +13,20 @@ import { type HttpResponse, isLocalPeer, type RequestHead, textResponse } from "
 import type { XdsConnection } from "../xds/connection.ts";
 import type { DebugView } from "./view.ts";
 
-/** A client that may see pages. */
+/** A client with access to pages. */
 export interface PageAudience {
   /** Absent: every page and all proxies. */
   readonly confined?: ConfinedAudience;
 }
 
-/** A client that may see only pages about some proxies. */
+/** A client with access only to pages about some proxies. */
 export interface ConfinedAudience {
   /** For refusals. */
   readonly identity: string;
   isShown(connection: XdsConnection): boolean;
 }
 
-/** Finds out what a client may see, or returns the response that refuses the client. */
+/** Finds out what a client may see, or returns a response that refuses the client. */
 export type AudienceOf = (
   head: Pick<RequestHead, "peer" | "headers">,
 ) => PageAudience | HttpResponse | Promise<PageAudience | HttpResponse>;
@@ -63,7 +63,7 @@ export function pageRefusal(
     "namespace than the server";
 }
 
-/** What a client may see of a server. */
+/** The part of a server that a client may see. */
 export function shownTo(view: DebugView, { confined }: PageAudience): DebugView {
   if (confined === undefined) return view;
   // Not spread: members of the view are read when a page asks for them.

@@ -1,5 +1,5 @@
 /**
- * Objects of one kind by namespace, in the form of Istio's pages.
+ * Objects of a single kind by namespace, in the form of Istio's pages.
  *
  * @module
  */

@@ -6,7 +6,7 @@
 import type { HttpRequest, HttpResponse, RequestHead } from "../http/message.ts";
 import { methodResponse } from "../http/router.ts";
 
-/** The shell command that sends a request as a change. */
+/** The shell command to send a request as a change. */
 export function changeCommand({ host, path, query }: RequestHead): string {
   const text = query.toString();
   return `to change it: curl -X POST 'http://${host}${path}${text === "" ? "" : `?${text}`}'`;

@@ -9,7 +9,7 @@ import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** A collection: objects that were read, or objects made from other collections. */
+/** A collection: objects read by the server, or made from other collections. */
 interface Collection {
   readonly name: string;
   /** How many there are now. */
@@ -20,10 +20,10 @@ interface Collection {
   readonly madeOf?: readonly string[];
 }
 
-/** Facts that services, endpoints and workloads are made of. */
+/** Facts behind services, endpoints and workloads. */
 const RUNNING: readonly FactKind[] = ["Namespace", "Node", "Service", "Endpoints", "EndpointSlice", "Pod"];
 
-/** `/debug/resourcesz`: the kinds that the server reads, the mesh's kinds first. */
+/** `/debug/resourcesz`: the kinds read by the server, the mesh's kinds first. */
 export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse {
   return jsonResponse([...KINDS.map(kindName), ...FACT_KINDS.map(factName)], request);
 }

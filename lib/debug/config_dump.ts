@@ -1,8 +1,7 @@
 /**
- * `/debug/config_dump`: all resources that one proxy should have, in the form of the same page of Envoy's admin port.
+ * `/debug/config_dump`: all resources that a proxy should have, in the form of the same page of Envoy's admin port.
  *
- * Facts that only Envoy knows are missing: its bootstrap, the time of each update, and the state that it adds to
- * endpoints.
+ * Facts known only to Envoy are missing: its bootstrap, the time of each update, and Envoy's own state of endpoints.
  *
  * @module
  */
@@ -57,10 +56,10 @@ export const configDump = queried(QUERY, (request, view, { proxyID, types, inclu
   return flatDump(connection, types.map((short) => BY_SHORT[short]!), request);
 });
 
-/** `/debug/edsz`: the endpoints of one proxy, as `config_dump?types=eds`. */
+/** `/debug/edsz`: the endpoints of a proxy, as `config_dump?types=eds`. */
 export const edsz = dumpOf(ENDPOINTS);
 
-/** `/debug/ecdsz`: the extension configurations of one proxy, as `config_dump?types=ecds`. */
+/** `/debug/ecdsz`: the extension configurations of a proxy, as `config_dump?types=ecds`. */
 export const ecdsz = dumpOf(EXTENSION_CONFIG);
 
 function dumpOf(typeUrl: string) {
@@ -107,7 +106,7 @@ function versionOf(connection: XdsConnection, typeUrl: string): Json {
   return version === undefined ? {} : { version_info: version };
 }
 
-/** Envoy prints this part only if it has an extension configuration. */
+/** Envoy prints this part only if there is an extension configuration. */
 function extensionPart(connection: XdsConnection): LazyObject[] {
   const ecds_filters = entries(connection, EXTENSION_CONFIG, "ecds_filter", unnamed);
   return ecds_filters.length === 0 ? [] : [part("EcdsConfigDump", { ecds_filters })];

@@ -1,5 +1,5 @@
 /**
- * The resources of one type that a proxy should have, with the fields of dumps for each.
+ * The resources of a single type that a proxy should have, with the fields of dumps for each.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { VIRTUAL_HOST } from "../xds/protocol/types.ts";
 import { resourcesOf, virtualHostsOf } from "./resources.ts";
 import { takesHostsApart } from "./routes_json.ts";
 
-/** One resource. */
+/** A resource in a dump. */
 export interface DumpEntry {
   readonly resource: EncodedResource;
   /** For a delta client the version of the resource, for another client the version of the type. */
@@ -37,12 +37,12 @@ export function dumpEntries(connection: XdsConnection, typeUrl: string): DumpEnt
   }));
 }
 
-/** The encoded virtual hosts of a route configuration that the proxy gets as resources of their own. */
+/** The encoded virtual hosts of a route configuration that the proxy gets as separate resources. */
 export function hostsApart(connection: XdsConnection, resource: EncodedResource): Uint8Array[] {
   return takesHostsApart(resource) ? virtualHostsOf(connection, resource.name).map(({ value }) => value) : [];
 }
 
-/** The version of a route configuration. With virtual hosts of their own, it is the version of the virtual hosts. */
+/** The version of a route configuration; for separate virtual hosts, the version of the virtual hosts. */
 export function routeVersion(connection: XdsConnection, own: string, apart: readonly Uint8Array[]): string {
   return apart.length === 0 ? own : dumpVersion(connection, VIRTUAL_HOST) ?? own;
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of a config dump as messages of `envoy.admin.v3`, which tools compare with the dump of Envoy itself.
- * Secrets are replaced; endpoints, and routes that stand in listeners, are left out.
+ * The parts of a config dump as messages of `envoy.admin.v3`. Tools compare these messages with the dump of Envoy
+ * itself. Secrets are replaced; endpoints, and routes inside listeners, are left out.
  *
  * Fields: https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/config_dump_shared.proto and `config_dump.proto`
  * beside it.
@@ -18,7 +18,7 @@ import { dumpEntries, type DumpEntry, dumpVersion, hostsApart, routeVersion } fr
 
 type Runs = readonly Uint8Array[];
 
-/** The steps that make the content of an entry. */
+/** The steps for the content of an entry. */
 type EntrySteps = Generator<void, Runs>;
 
 /** `RouteConfiguration.virtual_hosts` */
@@ -44,7 +44,7 @@ const PARTS: readonly PartForm[] = [
   { name: "SecretsConfigDump", typeUrl: SECRET, list: 2, entry: secretEntry },
 ];
 
-/** The steps that make the parts of a proxy's dump. Tools expect even the parts that a server knows nothing about. */
+/** The steps for the parts of a proxy's dump. Tools expect even the parts unknown to a server. */
 export function* dumpMessages(connection: XdsConnection): Generator<void, DebugResource[]> {
   const parts = [partOf("BootstrapConfigDump", []), partOf("ScopedRoutesConfigDump", [])];
   for (const { name, typeUrl, list, entry, versioned } of PARTS) {
@@ -78,7 +78,7 @@ function* listenerEntry({ resource, version, rejection }: DumpEntry): EntrySteps
   return [textRun(1, resource.name), ...fieldRuns(2, state), ...failure(5, rejection)];
 }
 
-/** `DynamicRouteConfig`: version_info 1, route_config 2, error_state 4. Virtual hosts are cleaned one by one. */
+/** `DynamicRouteConfig`: version_info 1, route_config 2, error_state 4. Virtual hosts are cleaned singly. */
 function* routeEntry({ resource, version, rejection }: DumpEntry, connection: XdsConnection): EntrySteps {
   const apart = hostsApart(connection, resource);
   const { head, hosts } = splitRoutes(resource.value);

@@ -15,7 +15,7 @@ const QUERY = z.object({
   headers: z.string().default(""),
 });
 
-/** The page. `from=shop/cart&to=http://reviews/`, `method=`, and `headers=`, one a line. */
+/** The page. `from=shop/cart&to=http://reviews/`, `method=`, and `headers=`, a header on each line. */
 export const explainPage = queried(QUERY, async (request: HttpRequest, view, query): Promise<HttpResponse> => {
   if (view.explainer === undefined) {
     return textResponse(501, "this server explains nothing; the program pilot-discovery does\n");

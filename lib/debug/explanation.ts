@@ -27,11 +27,11 @@ export interface ProxyOnWay {
   readonly id: string;
   /** Service account of the workload; absent: not known. */
   readonly account?: string;
-  /** Whether a proxy runs. False: texts say that none runs beside the workload. Absent: nothing says. */
+  /** Whether a proxy runs. False: texts say that no proxy runs beside the workload. Absent: no text tells. */
   readonly runs?: boolean;
 }
 
-/** One step as people read it. */
+/** A step in words for people. */
 export interface ExplainedStep {
   readonly what: "listener" | "chain" | "routes" | "host" | "rule" | "rewrite" | "mirror" | "answer" | "cluster";
   /** Of the thing: `0.0.0.0_80`, `reviews`, `1 "beta"`, `v2`. */
@@ -40,7 +40,7 @@ export interface ExplainedStep {
   readonly matches?: boolean;
   /** The step in words, with its reason. */
   readonly text: string;
-  /** Key of the nearest object that caused the step. */
+  /** Key of the nearest object behind the step. */
   readonly object?: string;
   /** Path of the field in the object. */
   readonly field?: string;
@@ -48,7 +48,7 @@ export interface ExplainedStep {
   readonly place?: FieldPlace;
 }
 
-/** One proxy on the way, and its steps. */
+/** A proxy on the way, and its steps. */
 export interface ExplainedHop {
   readonly proxy: ProxyOnWay;
   readonly direction: SimulatedRequest["direction"];
@@ -64,17 +64,17 @@ export interface ExplainedEnd {
   readonly status?: number;
   /** `10.0.0.7:9080`, where an endpoint gets the request. */
   readonly endpoint?: string;
-  /** One sentence. */
+  /** A single sentence. */
   readonly text: string;
 }
 
-/** One of several ways of requests by the weights of their rule, or the way of copies. */
+/** A share of requests: a way by the weights of their rule, or the way of copies. */
 export interface ExplainedShare {
   /** 0 to 1: of the requests of the rule. */
   readonly share: number;
   /** Name of the cluster, as people read it: `v2 of reviews:80`. */
   readonly cluster: string;
-  /** The proxy of the endpoint; absent: none is known there, or no endpoint gets the request. */
+  /** The proxy of the endpoint; absent: no proxy is known there, or no endpoint gets the request. */
   readonly hop?: ExplainedHop;
   readonly end: ExplainedEnd;
 }
@@ -88,7 +88,7 @@ export interface Explanation {
     /** Values by name in lower case, in the written order. */
     readonly headers: Readonly<Record<string, readonly string[]>>;
     readonly scheme: string;
-    /** Address that the client dials. */
+    /** Address dialled by the client. */
     readonly destination: string;
     /** Key of the object behind the service with the host; absent: no service has the host. */
     readonly service?: string;
@@ -109,7 +109,7 @@ export interface Explanation {
    * thrown away.
    */
   readonly mirrors: readonly ExplainedShare[];
-  /** Notes about how the question was read, one sentence each. */
+  /** Notes about how the question was read, a sentence each. */
   readonly notes: readonly string[];
 }
 

@@ -11,10 +11,10 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/messa
 import { queried, textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
 
-/** Facts on one page by default. */
+/** Facts on a page by default. */
 const PAGE_SIZE = 100;
 
-/** Facts on one page at most. */
+/** Facts on a page at most. */
 const MAX_PAGE_SIZE = 1000;
 
 const LIMIT_EXPECTED = `1 to ${MAX_PAGE_SIZE}`;
@@ -49,7 +49,7 @@ export const factz = queried(QUERY, (request, view, { kind, namespace, limit, af
 });
 
 function factsOf(view: DebugView, kind: FactKind, namespace: string | undefined): readonly AnyFact[] {
-  // A list of one kind has only facts of the kind. The compiler cannot follow this through an unknown kind.
+  // A list of a kind has only facts of the kind. The compiler cannot follow this rule through an unknown kind.
   return view.facts.list(kind, ...(namespace === undefined ? [] : [namespace])) as readonly AnyFact[];
 }
 

@@ -74,7 +74,7 @@ export function findingsByObject(view: DebugView): Map<string, Finding[]> {
   return found;
 }
 
-/** File and line of a finding, as far as they are known. */
+/** File and line of a finding, as far as known. */
 function placeText({ place: { origin, line, field } }: Finding): string {
   const at = origin?.from === "file" && line > 0 ? { ...origin, line } : origin;
   return [at === undefined ? "" : describeOrigin(at), field].filter((part) => part !== "").join(" ");

@@ -9,7 +9,7 @@ import type { DebugView } from "./view.ts";
 /** Listed pods. The others are only counted. */
 const MAX_MISSED = 1000;
 
-/** `/debug/inject`: configuration, its problems, and pods without the proxy that they should have. */
+/** `/debug/inject`: configuration, its problems, and the pods without the proxy that they should have. */
 export function inject(request: HttpRequest, { injection }: DebugView): HttpResponse {
   if (injection === undefined) {
     const problems = ["this server injects nothing: INJECT_ENABLED is false, or it serves no webhooks"];

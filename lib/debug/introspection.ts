@@ -1,6 +1,6 @@
 /**
- * The introspection port (`--ctrlz_address`, `--ctrlz_port`): the process itself, as pages for people (`/scopez`) and as
- * JSON for tools (`/scopej/`), at the paths and with the words that Istio's ControlZ has.
+ * The introspection port (`--ctrlz_address`, `--ctrlz_port`): the process itself, as pages for people (`/scopez`) and
+ * as JSON for tools (`/scopej/`), at the paths and with the words of Istio's ControlZ.
  *
  * Permissions: read (the working folder's path), sys (hostname).
  *
@@ -17,7 +17,7 @@ import { escapeHtml, htmlPage, htmlTable, type Link, PAGE_STYLE } from "./html.t
 import { readQuery, refusedQuery } from "./query.ts";
 import { SCOPE_SCRIPT, scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
-/** The parts of the process that the pages show. */
+/** The parts of the process on the pages. */
 export interface ProcessView {
   readonly program: string;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface ProcessView {
   readonly exit: () => void;
 }
 
-/** One subject: `/<prefix>z` for people, `/<prefix>j/` for tools. */
+/** A subject: `/<prefix>z` for people, `/<prefix>j/` for tools. */
 interface Topic {
   readonly prefix: string;
   readonly title: string;

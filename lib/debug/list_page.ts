@@ -1,5 +1,5 @@
 /**
- * A list page as data: rows, filters and columns. The JSON for programs and the HTML for people follow from one
+ * A list page as data: rows, filters and columns. The JSON for programs and the HTML for people follow from the same
  * description.
  *
  * @module
@@ -44,19 +44,19 @@ export interface ListFilter<Row, Look> {
   readonly name: string;
   /** The value of a row. */
   of(row: Row, look: Look): string;
-  /** The values that the form offers; default: the values of all rows, sorted. */
+  /** The values offered by the form; default: the values of all rows, sorted. */
   readonly options?: readonly string[];
   /** The asked value in the spelling of the rows; default: unchanged. */
   read?(asked: string): string;
   /** Whether a row matches an asked value; default: the row's own value is equal. */
   matches?(row: Row, asked: string, look: Look): boolean;
-  /** Programs may use the filter, too: what their query is expected to hold. */
+  /** The expected values of the query of programs; absent: only people use the filter. */
   readonly forPrograms?: string;
 }
 
 /** A table of rows with its filters. */
 export interface ListTable<Row, Look> {
-  /** What a row is, such as `service`. */
+  /** The noun for a row, such as `service`. */
   readonly noun: string;
   /** The sentence in place of a table without rows. */
   readonly none: string;
@@ -68,27 +68,27 @@ export interface ListTable<Row, Look> {
   rowId?(row: Row): string;
 }
 
-/** A page of one list. */
+/** A page with a single list. */
 export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
   readonly title: string;
   /** Query parameters of programs and people beside the filters. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   /** Waits a moment for rows that follow a push. */
   ready?(view: DebugView, signal: AbortSignal): Promise<unknown>;
-  /** The rows for programs, or the response that says why there are none. */
+  /** The rows for programs, or a response that says why there are none. */
   rows(view: DebugView, query: URLSearchParams): readonly Row[] | HttpResponse;
   /** The rows for people; default: the rows for programs. */
   people?(rows: readonly Row[], view: DebugView): readonly Row[];
   /** The JSON of the rows; lazy lists are written in turns. */
   json(rows: readonly Row[], view: DebugView): unknown;
-  /** What cells and filters read beside the row, made once for each request. */
+  /** Further data for cells and filters, made once for each request. */
   look(view: DebugView): Look;
 }
 
 /** A list page with rows of any type. */
 export type AnyDescribedList = DescribedList<unknown, unknown>;
 
-/** The query parameters that a list page takes from programs. */
+/** The query parameters of a list page for programs. */
 export function listQuery<Row, Look>({ query = {}, filters = [] }: DescribedList<Row, Look>) {
   const shared = filters.flatMap(({ name, forPrograms }) =>
     forPrograms === undefined ? [] : [[name, textQuery(forPrograms).optional()] as const]
@@ -110,7 +110,7 @@ export function listAnswer<Row, Look>(
   });
 }
 
-/** The rows that pass the filters of a query. */
+/** The rows matched by the filters of a query. */
 export function chosenRows<Row, Look>(
   rows: readonly Row[],
   filters: readonly ListFilter<Row, Look>[],

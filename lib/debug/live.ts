@@ -64,7 +64,7 @@ export const live = queried(QUERY, async (request, view, { object, wait }): Prom
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
 
-/** Reads `kind/namespace/name`. For any other text the answer says what was expected. */
+/** Reads `kind/namespace/name`. For any other text the answer gives the expected form. */
 function wantedObject(text: string): LiveQuestion | { readonly expected: string } {
   const [word = "", namespace, name, ...rest] = text.split("/");
   if (!namespace || !name || rest.length > 0) return { expected: OBJECT_EXPECTED };
@@ -170,7 +170,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   return jsonResponse({ object: key, hash, origin, ...counts, everywhere: reached, why, refused, lost }, request);
 }
 
-/** Failures that one answer names. */
+/** The most failures named in an answer. */
 const MAX_NAMED = 5;
 
 /** The latest failures of builders, with reasons: each thing once. */

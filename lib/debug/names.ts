@@ -1,5 +1,5 @@
 /**
- * `/debug/ndsz`: the DNS table that the agent of one proxy should have. The form is that of the agent's own page
+ * `/debug/ndsz`: the DNS table that the agent of a proxy should have. The form is the form of the agent's own page
  * `/debug/ndsz`, so the two can be compared.
  *
  * @module

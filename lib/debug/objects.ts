@@ -32,7 +32,7 @@ type ObjectState = keyof typeof OBJECT_STATES;
 /** A row: an object in force, or an object that is refused and was never in force. */
 interface ListedObject {
   readonly kind: string;
-  /** The kind as its author spelled it. */
+  /** The kind in its author's spelling. */
   readonly written: string;
   readonly namespace: string;
   readonly name: string;
@@ -46,7 +46,7 @@ interface ListedObject {
 /** Tells the state of a row. */
 type StateOf = (listed: ListedObject) => ObjectState;
 
-/** `/debug/configz`: all objects, in the form that users write, with the place where each was written. */
+/** `/debug/configz`: all objects, in the form that users write, each with its origin. */
 export const OBJECTS: DescribedList<ListedObject, StateOf> = {
   title: "Objects",
   noun: "object",

@@ -1,5 +1,5 @@
 /**
- * All pages under `/debug`, one list.
+ * All pages under `/debug`, in a single list.
  *
  * @module
  */
@@ -38,17 +38,17 @@ export interface Page {
   readonly help: string;
   /** Default: GET. A page with changes has POST or PUT. */
   readonly methods?: readonly HttpMethod[];
-  /** The page is about one proxy alone. A client with the proxy's identity may see it. */
+  /** The page is about a single proxy. A client with the proxy's identity may see the page. */
   readonly ofProxy?: true;
   /** Longest body, bytes; default: the limit of routes. */
   readonly maxBody?: number;
-  /** The description that makes both the answer and the HTML for people; absent: the page is not one list. */
+  /** The description behind both the answer and the HTML for people; absent: the page is not a plain list. */
   readonly list?: AnyDescribedList;
-  /** Made by `queried` or `unqueried`, which check the query. */
+  /** Made by `queried` or `unqueried`. Both check the query. */
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** A page of one list: the description serves programs and people. */
+/** A page with a single list: the description serves programs and people. */
 function listed<Row, Look>(path: string, help: string, list: DescribedList<Row, Look>): Page {
   return { path, help, list, answer: listAnswer(list) };
 }
@@ -176,7 +176,7 @@ export const PAGES: readonly Page[] = [
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 
-/** Pages that change the running server, only with `UNSAFE_ENABLE_ADMIN_ENDPOINTS`. */
+/** Pages with changes of the running server, only with `UNSAFE_ENABLE_ADMIN_ENDPOINTS`. */
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",
@@ -186,7 +186,7 @@ const ADMIN_PAGES: readonly Page[] = [
   },
 ];
 
-/** Pages that a client with the identity of one proxy may see. */
+/** Pages open to a client with the identity of a single proxy. */
 export const OWN_PAGES: readonly string[] = PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path);
 
 /**
@@ -236,7 +236,7 @@ export function debugRoutes(
   return [index, ...routes, list, others];
 }
 
-/** Refuses clients that may not see a page before the request's body is read. */
+/** Refuses a client without access to a page before the request's body is read. */
 function pageGuard(audience: AudienceOf, path: string, page: Page | undefined): Guard {
   return async (head) => {
     const sees = await audience(head);

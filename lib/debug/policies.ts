@@ -16,7 +16,7 @@ import type { DebugView } from "./view.ts";
 
 /**
  * `/debug/authorizationz`: the authorization policies by namespace, the oldest first, in the form of Istio's page. The
- * query `proxyID` leaves only the policies for one proxy.
+ * query `proxyID` leaves only the policies for a single proxy.
  */
 export const POLICIES: DescribedList<AuthorizationPolicy, DebugView> = {
   title: "Authorization policies",
@@ -59,7 +59,7 @@ export function policiesByNamespace(policies: readonly AuthorizationPolicy[], { 
   return objectsByNamespace("namespace_to_policies", policies, mesh.rootNamespace);
 }
 
-/** The workloads that a policy is for, in words. */
+/** The workloads of a policy, in words. */
 function workloadsOf(policy: AuthorizationPolicy, rootNamespace: string): string {
   const { labels, targets } = selectionOf(policy);
   if (targets.length > 0) return targets.map(({ kind, name }) => `${kind} ${name}`).join(", ");

@@ -1,7 +1,7 @@
 /**
- * `/debug/preview`: the effect of other configuration on the connected proxies, before it is applied.
+ * `/debug/preview`: the effect of other configuration on the connected proxies, without applying the configuration.
  *
- * The answer is computed elsewhere (`PreviewRunner`), one at a time, so no push waits for it.
+ * The answer is computed elsewhere (`PreviewRunner`). Answers are computed singly, so no push waits for a preview.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import type { DebugView } from "./view.ts";
 export const MAX_PREVIEW_BODY = 32 * 1024 * 1024;
 
 /**
- * The page. The body is JSON. `files` has texts by path relative to the folder, which replace the whole content of the
- * folder. `nodes` narrows the proxies. `reversed` asks for the opposite change, from these files to the configuration
- * in force.
+ * The page. The body is JSON. `files` has texts by path relative to the folder. These texts replace the whole content
+ * of the folder. `nodes` narrows the proxies. `reversed` asks for the opposite change, from these files to the
+ * configuration in force.
  */
 export async function preview(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
   const { preview: runner } = view;

@@ -1,5 +1,5 @@
 /**
- * Pages about connected proxies: their lists, and the resources that each has and acknowledged.
+ * Pages about connected proxies: their lists, and each proxy's resources and acknowledgements.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export function proxyState(connection: XdsConnection, { xds: { ledger } }: Debug
 }
 
 /**
- * The columns that name a proxy.
+ * The columns with the names of a proxy.
  * @param link The page of a proxy.
  */
 export function nameColumns(link: (connection: XdsConnection) => string): ListColumn<XdsConnection, unknown>[] {
@@ -66,7 +66,7 @@ export function byName(connections: readonly XdsConnection[]): XdsConnection[] {
     .map(({ one }) => one);
 }
 
-/** `/debug/connections`: which proxies are connected, since when. */
+/** `/debug/connections`: the connected proxies, and the time of each connection. */
 export const CONNECTIONS: DescribedList<XdsConnection, DebugView> = {
   title: "Proxies",
   noun: "proxy",
@@ -133,7 +133,7 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
   return longJsonResponse(new LazyObject([["totalClients", clients.length], ["clients", shown]]), request);
 });
 
-/** `/debug/force_disconnect`: ends the stream of one proxy, which then connects again. */
+/** `/debug/force_disconnect`: ends the stream of a proxy. The proxy then connects again. */
 export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_request, view, { proxyID }): HttpResponse => {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
@@ -170,18 +170,18 @@ export function syncEntry(connection: XdsConnection, view: DebugView) {
   };
 }
 
-/** A client that has acknowledged every push is still not in sync while it lacks a rejected resource. */
+/** A client with every push acknowledged is still not in sync while a rejected resource is missing. */
 function isSynced({ progress }: XdsConnection, { xds: { ledger } }: DebugView): boolean {
   return progress?.acked === ledger.latest && !progress.failing() && !progress.refusals.refuses;
 }
 
-/** Keys of the objects whose resources the proxy has rejected and lacks. */
+/** Keys of the objects behind resources that the proxy has rejected and lacks. */
 function rejectedObjects({ progress }: XdsConnection): { readonly rejected_objects?: readonly string[] } {
   if (!progress?.refusals.refuses) return {};
   return { rejected_objects: [...new Map(progress.refusals.lacked()).keys()].slice(0, MAX_OBJECTS).sort() };
 }
 
-/** Objects that a row names. */
+/** The most objects named in a row. */
 const MAX_OBJECTS = 100;
 
 /** The entry of a proxy in `/debug/connections`. */

@@ -14,7 +14,7 @@ import type { CellPart, DescribedList, ListTable } from "./list_page.ts";
 import type { DebugView } from "./view.ts";
 import { bytesText, millisecondsText } from "./words.ts";
 
-/** Objects that a row names. */
+/** The most objects named in a row. */
 const NAMED_OBJECTS = 10;
 
 /** The bytes of a push. */
@@ -56,7 +56,7 @@ function whyPushed({ reasons }: PushRecord): string {
 
 function pushedObjects({ objects }: PushRecord): CellPart[] {
   const more = objects.length - NAMED_OBJECTS;
-  // The server itself recorded the origin. The ledger treats it as opaque.
+  // The server itself recorded the origin. To the ledger, the origin is opaque.
   const links = objects.slice(0, NAMED_OBJECTS).map(({ key, origin }): CellPart => ({
     text: key,
     link: objectUrl(key),
@@ -94,7 +94,7 @@ export const REJECTIONS: ListTable<Rejection, void> = {
   ],
 };
 
-/** Resources that this server could not build or send. */
+/** Resources that could not be built or sent. */
 export const FAILURES: ListTable<FailureRecord, void> = {
   noun: "failure",
   none: "Every resource could be made.",

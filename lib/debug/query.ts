@@ -1,7 +1,8 @@
 /**
- * Queries of debug pages: read by a schema of zod, every mistake in one answer, names that a page does not have refused.
+ * Queries of debug pages: read by a schema of zod. A single answer has every mistake. Names unknown to a page are
+ * refused.
  *
- * The schemas give, as `error`, what was expected: `z.string({ error: "a namespace" })`.
+ * The schemas give the expected value as `error`: `z.string({ error: "a namespace" })`.
  *
  * @module
  */
@@ -19,7 +20,7 @@ export const SWITCH = z.enum(["", "true", "false"], { error: "nothing, true or f
   word !== undefined && word !== "false"
 );
 
-/** A text that may not be empty. */
+/** A non-empty text. */
 export function textQuery(expected: string) {
   return z.string({ error: expected }).min(1, { error: expected });
 }
@@ -27,7 +28,7 @@ export function textQuery(expected: string) {
 /** Queries of every page, see `jsonResponse`. */
 const COMMON = ["pretty"];
 
-/** Unknown names that one answer lists. */
+/** The most unknown names listed in an answer. */
 const MAX_NAMED = 20;
 
 /** Longest value in an answer, in characters. */
@@ -60,7 +61,7 @@ export function readQuery<S extends QuerySchema>(
   const named = unknown.slice(0, MAX_NAMED);
   const mistakes = named.map((name) => unknownQuery(name, names));
   if (unknown.length > MAX_NAMED) mistakes.push(`and ${unknown.length - MAX_NAMED} more queries of unknown names`);
-  // A missing query counts as one mistake together with its misspelled name.
+  // A missing query and its misspelled name count as a single mistake.
   const meant = new Set(named.map((name) => nearestName(name, names)));
   for (const name of given.filter((one) => names.includes(one))) {
     const times = query.getAll(name).length;
@@ -74,7 +75,7 @@ export function readQuery<S extends QuerySchema>(
   return read.success && mistakes.length === 0 ? { query: read.data } : { mistakes };
 }
 
-/** One sentence about a name that a page does not take. */
+/** A sentence about a name unknown to a page. */
 export function unknownQuery(name: string, known: readonly string[]): string {
   const guess = nearestName(name, known);
   const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
@@ -84,7 +85,7 @@ export function unknownQuery(name: string, known: readonly string[]): string {
   }${hint}`;
 }
 
-/** The answer that lists the mistakes. */
+/** The answer with the list of mistakes. */
 export function refusedQuery(mistakes: readonly string[]): HttpResponse {
   return textResponse(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
 }

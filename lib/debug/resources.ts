@@ -1,5 +1,5 @@
 /**
- * The resources that one connected proxy should have.
+ * The resources that a connected proxy should have.
  *
  * @module
  */
@@ -11,8 +11,8 @@ import type { ProxyView } from "../xds/protocol/source.ts";
 import { ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 
 /**
- * The resources of a type that the proxy asks for, by name. Without a watch for the type: all resources that the proxy
- * may see.
+ * The resources of a type that the proxy asks for, by name. Without a watch for the type: all resources visible to the
+ * proxy.
  */
 export function resourcesOf(connection: XdsConnection, typeUrl: string): EncodedResource[] {
   const { stream } = connection;
@@ -20,13 +20,13 @@ export function resourcesOf(connection: XdsConnection, typeUrl: string): Encoded
   return byName(inSets(sets, askedBy(connection, typeUrl)).values());
 }
 
-/** The proxy's resources in the simulator's form, including virtual hosts sent as resources of their own. */
+/** The proxy's resources in the simulator's form, including separate virtual hosts. */
 export function tablesOf(connection: XdsConnection): EncodedTables {
   const { stream } = connection;
   return tablesOfSets(stream?.view ?? NO_VIEW, (typeUrl) => askedBy(connection, typeUrl));
 }
 
-/** The virtual hosts of a route configuration that are sent as resources of their own. */
+/** The separately sent virtual hosts of a route configuration. */
 export function virtualHostsOf(connection: XdsConnection, routeConfiguration: string): EncodedResource[] {
   return byName((connection.stream?.view.virtualHosts(routeConfiguration) ?? []).flatMap((set) => [...set]));
 }
@@ -42,7 +42,7 @@ type IsAsked = (name: string) => boolean;
 /**
  * The resources of a view as tables. A resource is looked up by its name, because there may be tens of thousands.
  *
- * @param askedOf Tells the names of a type that count. Default: all.
+ * @param askedOf Chooses the names of a type. Default: all.
  */
 export function tablesOfSets(
   view: Pick<ProxyView, "resourceSets" | "virtualHosts">,

@@ -1,5 +1,5 @@
 /**
- * A route configuration as JSON. Virtual hosts are converted one by one, because there may be thousands.
+ * A route configuration as JSON. Virtual hosts are converted singly, because there may be thousands.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const HOST = "envoy.config.route.v3.VirtualHost";
 /**
  * The JSON of an encoded route configuration.
  *
- * @param more Encoded virtual hosts of the configuration that are resources of their own.
+ * @param more Encoded virtual hosts of the configuration that are separate resources.
  */
 export function routesJson({ typeUrl, value }: EncodedMessage, more: readonly Uint8Array[] = []): LazyObject {
   const { head, hosts } = splitRoutes(value);

@@ -1,6 +1,6 @@
 /**
  * Interfaces for previews and explanations. Both need more of the library than pages do, so other packages implement
- * them.
+ * the interfaces.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { Translator } from "../translate/machine/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** The part of a server that previews and explanations look at. */
+/** The part of a server for previews and explanations. */
 export interface AskedServer {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -23,7 +23,7 @@ export interface AskedServer {
   readonly xds: XdsServer;
   readonly mesh: MeshConfig;
   readonly translator: Translator;
-  /** The present findings about the configuration that was read. */
+  /** The present findings about the server's configuration. */
   findings(): Iterable<Finding>;
 }
 
@@ -32,9 +32,9 @@ export interface PreviewRunner {
   /** Whether a preview is being answered. */
   readonly busy: boolean;
   /**
-   * Answers one preview, as plain JSON.
+   * Answers a preview, as plain JSON.
    *
-   * @param body As it came; the runner parses it.
+   * @param body Not parsed yet; the runner parses the bytes.
    * @throws {PreviewFailed} when there is no answer
    */
   run(body: Uint8Array, server: AskedServer, signal: AbortSignal): Promise<unknown>;
@@ -44,7 +44,7 @@ export interface PreviewRunner {
 export class PreviewFailed extends Error {
   override readonly name = "PreviewFailed";
 
-  /** @param status Of the response: 400 for a wrong request, 503 for an answer that took too long. */
+  /** @param status Of the response: 400 for a wrong request, 503 for a slow answer. */
   constructor(message: string, readonly status: 400 | 503) {
     super(message);
   }
@@ -63,11 +63,11 @@ export interface ExplainAsked {
 
 /** Explains. */
 export interface Explainer {
-  /** @throws {NotExplained} for an unreadable question, or a proxy that is not connected */
+  /** @throws {NotExplained} for an unreadable question, or an unconnected proxy */
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
 }
 
-/** The fault of a question, in one sentence. */
+/** The fault of a question, in a sentence. */
 export class NotExplained extends Error {
   override readonly name = "NotExplained";
 }

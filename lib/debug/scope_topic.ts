@@ -1,5 +1,5 @@
 /**
- * Log scopes on the introspection port: shown, and changed one by one.
+ * Log scopes on the introspection port: shown, and changed singly.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function shownScopes(log: Log) {
   }));
 }
 
-/** A change of one scope. An absent setting stays unchanged. */
+/** A change of a scope. An absent setting stays unchanged. */
 export interface ScopeChange {
   readonly level: Level | undefined;
   readonly stackLevel: Level | undefined;

@@ -14,7 +14,7 @@ import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** The settings that a request may change, by their short names in a query and by their names in answers. */
+/** The settings of a request, by their short names in a query and by their names in answers. */
 const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   scope: "scope",
   name: "scope",
@@ -34,7 +34,7 @@ interface ScopeRequest {
   caller?: unknown;
 }
 
-/** A change that can be made. */
+/** A valid change. */
 interface Change {
   readonly scope: string;
   readonly level: Level | undefined;
@@ -43,9 +43,9 @@ interface Change {
 }
 
 /**
- * The page. GET lists all scopes, or one with `scope=`. PUT and POST change one scope, or all scopes with `scope=all`,
- * by the query or by a JSON object in the body. The answer has the new settings. If any part of the request is wrong,
- * nothing changes, and the answer 400 names each mistake.
+ * The page. GET lists all scopes, or a single scope with `scope=`. PUT and POST change a single scope, or all scopes
+ * with `scope=all`, by the query or by a JSON object in the body. The answer has the new settings. If any part of the
+ * request is wrong, nothing changes, and the answer 400 names each mistake.
  */
 export function scopez(request: HttpRequest, { log }: DebugView): HttpResponse {
   const { method } = request;

@@ -17,7 +17,7 @@ const MAX_FOUND = 20;
 /** Characters of a text to search for. */
 const MAX_TEXT = 200;
 
-/** Found names of one sort: the first names, and the number of all. */
+/** Found names of a sort: the first names, and the number of all. */
 export interface FoundNames {
   readonly names: readonly string[];
   readonly total: number;

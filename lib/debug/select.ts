@@ -1,5 +1,5 @@
 /**
- * Finds the proxy of a page about one proxy.
+ * Finds the proxy of a page about a single proxy.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { DebugView } from "./view.ts";
 /** The query that chooses a proxy. */
 export const PROXY_ID = textQuery("a part of a proxy's connection id (see /debug/syncz)");
 
-/** The connections that may be shown. */
+/** The connections visible to the client. */
 export function shownStreams({ xds, isShown }: DebugView): Iterable<XdsConnection> {
   const streams = Iterator.from(xds.streams());
   return isShown === undefined ? streams : streams.filter(isShown);
@@ -21,7 +21,7 @@ export function shownStreams({ xds, isShown }: DebugView): Iterable<XdsConnectio
 /** The words that tell tools for Istio to ask the next server. */
 const ASK_ANOTHER = "Proxy not connected to this Pilot instance. It may be connected to another instance.";
 
-/** The connection with this part in its id, or the answer that says why there is none. */
+/** The connection with this part in its id, or an answer that says why there is none. */
 export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | HttpResponse {
   for (const connection of shownStreams(view)) if (connection.id.includes(proxyID)) return connection;
   const text = JSON.stringify(proxyID);
@@ -32,7 +32,8 @@ export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | H
 }
 
 /**
- * The state of a connected proxy; undefined: the client has none, such as a control plane that asks for configuration.
+ * The state of a connected proxy; undefined: the client has no state, such as a control plane that asks for
+ * configuration.
  */
 export function proxyStateOf({ node }: XdsConnection, { translator }: DebugView): ProxyState | undefined {
   return Iterator.from(translator.proxies()).find(({ proxy }) => proxy.nodeId === node?.id);

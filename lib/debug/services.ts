@@ -1,5 +1,5 @@
 /**
- * The list of services, and the table of one service's endpoints.
+ * The list of services, and the table of a service's endpoints.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export function healthCounts(endpoints: readonly Endpoint[]): Cell {
   return [...counts].map(([health, list]) => ({ tone: TONES[health], word: `${list.length} ${health}` }));
 }
 
-/** The endpoints of one service. */
+/** The endpoints of a service. */
 export const ENDPOINTS: ListTable<Endpoint, void> = {
   noun: "endpoint",
   none: "The service has no endpoint: requests are answered 503.",
@@ -69,10 +69,10 @@ export const ENDPOINTS: ListTable<Endpoint, void> = {
   ],
 };
 
-/** The endpoints of one service in one locality. */
+/** The endpoints of a service in a locality. */
 export type LocalityGroup = readonly [locality: string, endpoints: readonly Endpoint[]];
 
-/** The endpoints of one service by locality. */
+/** The endpoints of a service by locality. */
 export const LOCALITIES: ListTable<LocalityGroup, void> = {
   noun: "locality",
   none: ENDPOINTS.none,

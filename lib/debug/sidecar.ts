@@ -1,5 +1,5 @@
 /**
- * `/debug/sidecarz`: the part of the mesh that one proxy sees, by its namespace or its Sidecar: services and rules.
+ * `/debug/sidecarz`: the part of the mesh visible to a proxy by its namespace or its Sidecar: services and rules.
  *
  * @module
  */
@@ -14,18 +14,18 @@ import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 import { datedService } from "./world.ts";
 
-/** The services, hosts and rules that a scope shows. */
+/** The services, hosts and rules visible through a scope. */
 interface SeenByScope {
   readonly services: Service[];
   /** Hosts by position of the egress listener. */
   readonly byListener: readonly string[][];
-  /** The hosts that have rules. */
+  /** The hosts with rules. */
   readonly rules: (readonly [host: string, rules: readonly EffectiveDestinationRule[]])[];
 }
 
 /**
  * The page, with the fields of Istio's page. `services` has each service in full, and the other fields have only its
- * host: `servicesByHostname` maps it to the namespace, `egressListenerServices` lists the hosts of each egress
+ * host. `servicesByHostname` maps the host to the namespace. `egressListenerServices` lists the hosts of each egress
  * listener.
  */
 export const sidecarz = queried(
@@ -53,10 +53,10 @@ export const sidecarz = queried(
   },
 );
 
-/** The name that Istio's page gives to a scope without a Sidecar. */
+/** The name in Istio's page of a scope without a Sidecar. */
 const NO_SIDECAR = "default-sidecar";
 
-/** The steps that read everything that a scope shows. */
+/** The steps of reading everything visible through a scope. */
 function* seenBy(scope: Scope): Generator<void, SeenByScope> {
   const seen: SeenByScope = { services: [], byListener: scope.egress.map(() => []), rules: [] };
   for (const host of scope.hosts()) {

@@ -1,5 +1,5 @@
 /**
- * `/debug/telemetryz`: the Telemetries, or their merged settings for one proxy.
+ * `/debug/telemetryz`: the Telemetries, or the merged settings for a proxy.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 /**
  * The page.
  *
- * With `proxyID`: the merged access logs, metrics and tracing of the proxy for each side, and the objects behind them.
- * The sides are client (requests that the proxy sends) and server (requests that it gets). An absent part follows the
- * fields of the mesh configuration. Without `proxyID`: all objects, in the form of Istio's page.
+ * With `proxyID`: the merged access logs, metrics and tracing of the proxy for each side, and the objects behind these
+ * settings. The sides are client (requests sent by the proxy) and server (requests received by the proxy). An absent
+ * part follows the fields of the mesh configuration. Without `proxyID`: all objects, in the form of Istio's page.
  */
 export const telemetryz = queried(
   z.object({ proxyID: PROXY_ID.optional() }),

@@ -1,5 +1,5 @@
 /**
- * Credentials that an object names and that proxies do not get. The part of the object with the credential takes no
+ * Credentials named by an object and not sent to proxies. The part of the object with the credential takes no
  * connections.
  *
  * @module
@@ -11,9 +11,9 @@ import { SECRET } from "../xds/protocol/types.ts";
 import type { DebugView } from "./view.ts";
 
 /**
- * One sentence for each credential and reason, with the number of proxies.
+ * A sentence for each credential and reason, with the number of proxies.
  *
- * @param concerned The proxies that the object concerns; undefined: not known.
+ * @param concerned The proxies concerned by the object; undefined: not known.
  */
 export function unsentCredentials(
   object: ConfigObject | undefined,

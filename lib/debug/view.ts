@@ -1,5 +1,5 @@
 /**
- * The parts of a server that the pages show.
+ * The parts of a server on the pages.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import type { Explainer, PreviewRunner } from "./runners.ts";
 /** Findings of the analysis. */
 export interface AnalysisView {
   findings(): Iterable<Finding>;
-  /** The findings of one object, by its key. */
+  /** The findings about an object, by its key. */
   findingsOf(key: string): readonly Finding[];
   /** Whether the findings are older than the last push. */
   readonly isBehind: boolean;
@@ -40,7 +40,7 @@ export interface FolderCounts {
 export interface LeaderView {
   readonly lock: string;
   readonly duties: readonly string[];
-  /** Whether this server leads. */
+  /** Whether this server is the leader. */
   readonly leads: boolean;
   /** Identity of the leader; empty: no leader is known. */
   readonly leader: string;
@@ -51,7 +51,7 @@ export interface LeaderView {
 /** A cluster whose services are part of the mesh. */
 export interface ClusterView {
   readonly id: string;
-  /** `namespace/name` of the secret that describes the cluster; absent: the server's own cluster. */
+  /** `namespace/name` of the secret with the description of the cluster; absent: the server's own cluster. */
   readonly secretName?: string;
   /** `syncing`, `synced`, `timeout` or `closed`. */
   readonly syncStatus: string;
@@ -70,7 +70,7 @@ export interface InjectionView {
     readonly values?: object;
     readonly problems: readonly string[];
   };
-  /** Pods without the proxy that they should have. */
+  /** Pods that should have a proxy and have none. */
   missed(): Iterable<{ readonly namespace: string; readonly pod: string; readonly owner: string }>;
 }
 
@@ -85,7 +85,7 @@ export interface DebugView {
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
-  /** Whether the client may see a proxy on pages about one proxy. Absent: the client may see all proxies. */
+  /** Whether the client may see a proxy on pages about a single proxy. Absent: the client may see all proxies. */
   readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
@@ -97,7 +97,7 @@ export interface DebugView {
   readonly log: Log;
   /** Whether sources are synced and the server listens. */
   ready(): boolean;
-  /** Accepted settings that proxies do not get, each once. */
+  /** Accepted settings not sent to proxies, each once. */
   warnings(): Iterable<Finding>;
   /** The present findings about configuration. */
   findings(): Iterable<Finding>;
@@ -106,8 +106,8 @@ export interface DebugView {
   /** Whether only the last good version of an object is in force, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /**
-   * Why a written object does not count in this server, by the object's key; undefined: the object counts, or is not
-   * written.
+   * Why a written object does not count in this server, by the object's key; undefined: the object counts, or does not
+   * exist in the texts.
    */
   leftOut(key: string): string | undefined;
   /** Counts of the documents of each folder that are neither configuration nor facts, by kind. */

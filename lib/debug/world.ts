@@ -27,7 +27,7 @@ export function writtenObject(object: ConfigObject) {
   };
 }
 
-/** A service as it is stored. An undated service has no date field. */
+/** A service as stored. An undated service has no date field. */
 export function datedService({ creationTimestamp, ...service }: Service) {
   return creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
 }
@@ -66,7 +66,7 @@ export function mesh(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(writtenMeshConfig(view.mesh), request);
 }
 
-/** `/debug/networkz`: the networks as they are written, and the addresses of each network's gateways. */
+/** `/debug/networkz`: the networks as written, and the addresses of each network's gateways. */
 export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   const { networks: { networks: written }, entrances } = view;
   const names = [...new Set([...Object.keys(written), ...entrances.keys()])];

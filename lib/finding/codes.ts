@@ -2,8 +2,8 @@
  * The catalogue of findings: the meaning of each sort, its effect for users, and its fix.
  *
  * A sort has a name for people and a number for programs, suppressions and baselines. A new sort needs a row in the
- * file of its topic. It also needs two examples in `tests/testdata/findings/<name>/`: one that triggers the finding,
- * and one that does not.
+ * file of its topic. Each sort also needs two examples in `tests/testdata/findings/<name>/`: the first triggers the
+ * finding, the second does not.
  *
  * @module
  */

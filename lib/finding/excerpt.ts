@@ -1,11 +1,11 @@
 /**
- * The line of a text with the value that a finding is about.
+ * The line of a text with the value of a finding.
  *
  * @module
  */
 import { type Finding, findingObject } from "./finding.ts";
 
-/** One line of a file. */
+/** A line of a file. */
 export interface SourceExcerpt {
   /** 1-based. */
   readonly line: number;

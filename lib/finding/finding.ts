@@ -1,5 +1,5 @@
 /**
- * Findings about configuration: one type for readers, validation, sources, translation, pages and logs.
+ * Findings about configuration: a common type for readers, validation, sources, translation, pages and logs.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.
 
 /**
  * How bad a finding is. An `error` refuses the object while objects are read; for an object in force, an `error` says
- * that a written effect is lost. A `warning` is about something that the author probably did not intend. An `info` is
- * worth knowing.
+ * that a written effect is lost. A `warning` is about something probably not intended by the author. An `info` is worth
+ * knowing.
  */
 export type Severity = "error" | "warning" | "info";
 
@@ -29,7 +29,7 @@ export interface FindingPlace {
   /** The origin of the first object; absent: the store knows the origin by the object's name. */
   readonly origin?: Origin;
   /**
-   * 1-based line of the field, or of the value that lacks the field. For a text that does not parse: the line of the
+   * 1-based line of the field, or of the value without the field. For a text that does not parse: the line of the
    * error. 0: no line.
    */
   readonly line: number;
@@ -37,7 +37,7 @@ export interface FindingPlace {
   readonly column?: number;
 }
 
-/** One fault, or one fact worth knowing. */
+/** A fault, or a fact worth knowing. */
 export interface Finding {
   /** For programs, suppressions and baselines. */
   readonly code: FindingCode;
@@ -49,7 +49,7 @@ export interface Finding {
   readonly value: string;
   /** The right values: "a host name", "1..65535"; empty: no particular values. */
   readonly expected: string;
-  /** The whole finding in one sentence, with field, value and expectation. */
+  /** The whole finding in a sentence, with field, value and expectation. */
   readonly message: string;
   /** The effect for users. */
   readonly effect: string;
@@ -57,7 +57,7 @@ export interface Finding {
   readonly fix: string;
 }
 
-/** The parts of a finding that its row in the catalogue lacks. */
+/** The parts of a finding beyond its row in the catalogue. */
 export interface FindingText {
   readonly severity: Severity;
   readonly place: FindingPlace;
@@ -89,7 +89,7 @@ const SHOWN_LENGTH = 80;
 /** Longest name and field path in a finding, in characters: the longest valid name plus one. */
 const NAME_LENGTH = 254;
 
-/** A name or field path as findings show it. A hostile one is cut. */
+/** A name or field path as findings show it. A hostile name is cut. */
 export function shownName(name: string): string {
   return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
 }
@@ -138,25 +138,25 @@ export function fieldFinding(
  * A warning about objects.
  *
  * @param keys Keys of the objects (`VirtualService/ns/name`), the nearest cause first.
- * @param message One sentence.
+ * @param message A single sentence.
  */
 export function warningOf(name: FindingName, keys: readonly string[], message: string): Finding {
   return objectsFinding("warning", name, keys, message);
 }
 
 /**
- * An error about objects in force: the first object does not do what it says, wholly or in part.
+ * An error about objects in force: the first object does not work as written, wholly or in part.
  *
  * @param keys Keys of the objects, the object with the lost effect first.
- * @param message One sentence.
+ * @param message A single sentence.
  */
 export function lossOf(name: FindingName, keys: readonly string[], message: string): Finding {
   return objectsFinding("error", name, keys, message);
 }
 
 /**
- * Whether a finding says that an object in force does not do what it says, wholly or in part. The severity of "reaches
- * no proxy" does not decide this: it only says whether the author may know.
+ * Whether a finding says that an object in force does not work as written, wholly or in part. The severity of "reaches
+ * no proxy" does not decide about loss. The severity only says whether the author may know.
  */
 export function isLoss({ severity, name }: Finding): boolean {
   return severity === "error" || name === "reaches-no-proxy";
@@ -185,7 +185,7 @@ export function findingObject({ place: { objects: [object] } }: Finding): Object
   return object ?? { kind: "", namespace: "", name: "" };
 }
 
-/** The kind of the object as its author spelled it: `EnvoyFilter` for the mesh's `ProxyFilter`. */
+/** The kind of the object in its author's spelling: `EnvoyFilter` for the mesh's `ProxyFilter`. */
 export function findingKind({ place: { objects: [object], origin } }: Finding): string {
   return origin === undefined || object === undefined ? object?.kind ?? "" : writtenKind(origin, object.kind);
 }
@@ -202,7 +202,7 @@ export function movedFinding(finding: Finding, by: number): Finding {
   return { ...finding, place: { ...place, ...origin, line: place.line + by } };
 }
 
-/** The identity of a finding. It stays the same when the finding moves to another line. */
+/** The identity of a finding. A move to another line does not change the identity. */
 export function findingIdentity(finding: Finding): string {
   const { name, severity, place: { objects, field, origin }, value, message } = finding;
   const source = origin === undefined ? [] : [origin.source, origin.from === "file" ? origin.file : ""];
@@ -223,7 +223,7 @@ export function findingChanges(
   };
 }
 
-/** One line for people: `file:line kind namespace/name: severity: message`. */
+/** A line for people: `file:line kind namespace/name: severity: message`. */
 export function formatFinding(finding: Finding): string {
   const { severity, message, place: { origin, line } } = finding;
   const { namespace, name } = findingObject(finding);

@@ -1,5 +1,5 @@
 /**
- * The findings of one object, collected while the object is read and checked.
+ * The findings about an object, collected while the object is read and checked.
  *
  * @module
  */
@@ -7,15 +7,15 @@ import { fieldFinding, type Finding, type FindingPlace, NOWHERE, type Severity }
 import type { FindingName } from "./codes.ts";
 
 /**
- * Kept findings of one object for each severity. One more finding says that there are others. The bound keeps hostile
+ * Kept findings of an object for each severity. A further finding says that there are others. The bound keeps hostile
  * objects cheap.
  */
 const MAX_FINDINGS = 100;
 
-/** Steps of compiled regular expressions for one object: about 100 ms of work. Simple expressions cost no steps. */
+/** Steps of compiled regular expressions for each object: about 100 ms of work. Simple expressions cost no steps. */
 const REGEX_STEPS = 30_000;
 
-/** Collects the findings of one object, at most 100 of each severity, and bounds the work for the object. */
+/** Collects the findings about an object, at most 100 of each severity, and bounds the work for the object. */
 export class Findings {
   readonly #place: FindingPlace;
   readonly #list: Finding[] = [];
@@ -33,7 +33,7 @@ export class Findings {
     return this.#list;
   }
 
-  /** Whether any finding refuses the object. Findings that are not kept count, too. */
+  /** Whether any finding refuses the object. Dropped findings count, too. */
   get failed(): boolean {
     return this.#counts.error > 0;
   }
@@ -70,7 +70,7 @@ export class Findings {
 
   /**
    * The problem of a regular expression with a number of steps; undefined: no problem. An expression is compiled once
-   * per object, and the steps for one object are bounded.
+   * per object, and the steps for each object are bounded.
    */
   regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
     if (this.#regexes.has(regex)) return this.#regexes.get(regex);

@@ -1,5 +1,5 @@
 /**
- * Where a configuration object comes from: a file, an API, or another object that it was derived from.
+ * Where a configuration object comes from: a file, an API, or another object.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export interface ApiOrigin {
   readonly peersKeys?: readonly string[];
 }
 
-/** The origin of an object that this server derived from another object or fact. */
+/** The origin of an object derived by this server from another object or fact. */
 export interface DerivedOrigin {
   readonly from: "derived";
   /** Name of the source: the derivation. */
@@ -70,7 +70,7 @@ export function describeOrigin(origin: Origin): string {
   }
 }
 
-/** The kind that an object's author wrote. */
+/** The kind in the author's text. */
 export function writtenKind(origin: Origin, kind: string): string {
   return (origin.from === "derived" ? undefined : origin.written?.kind) ?? kind;
 }

@@ -1,5 +1,5 @@
 /**
- * One fact gives one finding. If two sorts report the same about one field, the more exact finding stays.
+ * A fact gives a single finding. If two sorts report the same about a field, the more exact finding stays.
  *
  * @module
  */
@@ -15,7 +15,7 @@ interface Pair {
   readonly by: RegExp;
 }
 
-/** Pairs about one server of a Gateway: what translation left out, and what other parts report about the server. */
+/** Pairs about a server of a Gateway: parts left out by translation, and findings of other parts about the server. */
 const PAIRS: readonly Pair[] = [
   { dropped: "gateway-not-as-written", of: /^\.hosts$/, kept: "gateways-of-one-host", by: /^\.hosts\[\d+\]$/ },
   { dropped: "gateways-of-one-host", of: /^\.hosts\[\d+\]$/, kept: "gateway-not-as-written", by: /^\.port\.protocol$/ },
@@ -29,7 +29,7 @@ const PAIRS: readonly Pair[] = [
 
 const SERVER = /^spec\.servers\[\d+\]/;
 
-/** The findings without those that another finding reports better. */
+/** Drops findings that another finding reports better. */
 export function saidOnce(findings: readonly Finding[]): readonly Finding[] {
   const byServer = new Map<string, Finding[]>();
   for (const finding of findings) {

@@ -21,7 +21,7 @@ export function suppressedCodes(annotations: Readonly<Record<string, string>>): 
 
 const NONE: ReadonlySet<FindingCode> = new Set();
 
-/** Whether a code is among suppressed ones. */
+/** Whether a code is suppressed. */
 export function isSuppressed(code: FindingCode, codes: ReadonlySet<FindingCode> | "*"): boolean {
   return codes === "*" || codes.has(code);
 }

@@ -6,13 +6,13 @@
 import { KINDS } from "../config/kinds/kinds.ts";
 import { objectUrl } from "../debug/links.ts";
 
-/** An arrow between two objects, or from an object to a host that nothing defines. */
+/** An arrow between two objects, or from an object to an undefined host. */
 export interface ObjectArrow {
   /** Key of an object. */
   readonly from: string;
   /** Key of an object, a host, or the name of a proxy. */
   readonly to: string;
-  /** The page of the target; absent: it has none. */
+  /** The page of the target; absent: the target has no page. */
   readonly href?: string;
   /** The target does not exist. */
   readonly missing: boolean;

@@ -1,10 +1,10 @@
 /**
  * Live parts of pages by server-sent events.
  *
- *     ledger, store ──(revision)──> a look, two a second at most ──> one text ──> every viewer
+ *     ledger, store ──(revision)──> a look, two a second at most ──> a text ──> every viewer
  *
- * While nobody looks nothing is done. A part is made once for any number of viewers, and a viewer that does not take it
- * gets the latest later, not all of them.
+ * Without viewers nothing is done. A part is made once for any number of viewers. A slow viewer gets the latest text
+ * later, not every text.
  *
  * @module
  */
@@ -13,27 +13,26 @@ import type { Cancel, Clock } from "../kernel/time/clock.ts";
 /** A part of a page: the event's name, and the present text. */
 export interface LivePart {
   readonly event: string;
-  /** Changes when the text may have changed. It is called twice a second, so it must be cheap. */
+  /** Changes when the text may have changed. Called twice a second, so the method must be cheap. */
   revision(): string;
   text(): string;
 }
 
-/** Time between looks, ms. People perceive it as immediate. */
+/** Time between looks, ms. To people, the delay looks immediate. */
 const LOOK_TIME = 500;
 
 /**
- * The share of the server's time that expensive looks may take: the time between looks is at least this many times the
- * last look.
+ * The share of the server's time for expensive looks: the time between looks is at least this many times the last look.
  */
 const LOOK_SHARE = 20;
 
-/** Time without events after which a comment is sent, ms. The comment finds viewers that are gone. */
+/** Time without events before a comment is sent, ms. The comment finds viewers that are gone. */
 const STILL_THERE_TIME = 15_000;
 
 /** Viewers at a time. Each viewer costs one of the server's thousand connections. */
 export const MAX_VIEWERS = 100;
 
-/** Events that one viewer has not taken yet: the latest of each name. */
+/** A viewer's events not taken yet: the latest of each name. */
 class Viewer {
   readonly waiting = new Map<string, string>();
   wake = Promise.withResolvers<void>();
@@ -44,7 +43,7 @@ class Viewer {
   }
 }
 
-/** The viewers of one server. */
+/** The viewers of a server. */
 export class LiveEvents {
   readonly #parts: readonly LivePart[];
   readonly #clock: Clock;
@@ -65,7 +64,7 @@ export class LiveEvents {
   }
 
   /**
-   * Events for one viewer until the signal aborts. The present events come first.
+   * Events for a viewer until the signal aborts. The present events come first.
    *
    * @returns undefined: the number of viewers is at its limit
    */
@@ -113,7 +112,8 @@ export class LiveEvents {
   }
 
   /**
-   * Makes the texts whose revision has changed.
+   * Makes the texts with a new revision.
+   *
    * @returns the texts that differ
    */
   #refresh(): { readonly event: string; readonly text: string }[] {

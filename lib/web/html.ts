@@ -9,7 +9,7 @@
  */
 import { escapeHtml } from "../debug/html.ts";
 
-/** HTML that was made by {@linkcode markup}. */
+/** HTML made by {@linkcode markup}. */
 export class Html {
   constructor(
     /** The text. The code that creates the object is responsible for escaping. */

@@ -1,5 +1,5 @@
 /**
- * Lists: one part at a time with links to the other parts, and filters as a form with a stable address.
+ * Lists: a part at a time with links to the other parts, and filters as a form with a stable address.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import type { HttpRequest } from "../http/message.ts";
 import { Html, type HtmlValue, markup } from "./html.ts";
 import { changedQuery } from "../debug/links.ts";
 
-/** Entries of one page of a list. */
+/** Entries of each page of a list. */
 export const PAGE_LENGTH = 50;
 
-/** One page of a list. */
+/** A page of a list. */
 export interface ListPart<T> {
   readonly items: readonly T[];
   /** 1-based. */
@@ -19,7 +19,7 @@ export interface ListPart<T> {
   readonly total: number;
 }
 
-/** The part of a list that the query `page` names. A number out of range means the last part. */
+/** The part of a list named by the query `page`. A number out of range means the last part. */
 export function listPart<T>(all: readonly T[], { query }: HttpRequest, name = "page"): ListPart<T> {
   const pages = Math.max(1, Math.ceil(all.length / PAGE_LENGTH));
   const asked = Math.floor(Number(query.get(name) ?? 1));

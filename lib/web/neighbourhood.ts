@@ -1,6 +1,6 @@
 /**
- * A picture of an object and its neighbours. The objects that refer to the object stand on the left, the objects that
- * it refers to on the right.
+ * A picture of an object and its neighbours. Objects with a reference to the object stand on the left, referenced
+ * objects on the right.
  *
  * @module
  */
@@ -53,7 +53,7 @@ function targetNode({ to, href, missing }: ObjectArrow, nameOf: (key: string) =>
   return { text: nameOf(to), missing, ...(href === undefined ? {} : { href }) };
 }
 
-/** The nodes of one side. If there are too many, the last node says how many are left out. */
+/** The nodes of a side. If there are too many, the last node says how many are left out. */
 function column(nodes: readonly PictureNode[]): readonly PictureNode[] {
   const room = (MAX_NODES - 1) >> 1;
   if (nodes.length <= room) return nodes;

@@ -1,5 +1,5 @@
 /**
- * One object for people: whether and where it is in force, why not, its text, its neighbours and its pushes.
+ * An object for people: whether and where it is in force, why not, its text, its neighbours and its pushes.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export const objectPage: WebPageMaker = async (request, view) => {
   return await pageOf(state, view);
 };
 
-/** A page is shown at once. A client that wants to wait asks for JSON. */
+/** A page is shown at once. A client asks for JSON to wait. */
 function withoutWait(request: HttpRequest): HttpRequest {
   return { ...request, query: new URLSearchParams({ object: request.query.get("object") ?? "" }) };
 }

@@ -1,5 +1,5 @@
 /**
- * Pages about one proxy without a form of their own. Without `proxyID` they are a list of proxies to choose from.
+ * Pages about a proxy without a form of their own. Without `proxyID` the page is a list of proxies to choose from.
  *
  * @module
  */

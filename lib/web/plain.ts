@@ -8,7 +8,7 @@ import type { Route } from "../http/route.ts";
 import { markup } from "./html.ts";
 import type { WebPageMaker } from "./view.ts";
 
-/** Characters of a text that a page shows. */
+/** Shown characters of a text. */
 const MAX_SHOWN = 200_000;
 
 /** Makes the page of a route. */

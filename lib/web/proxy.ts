@@ -1,5 +1,5 @@
 /**
- * One connected proxy for people, in parts: its state, its resources, a tree of them, its policies, and a request.
+ * A connected proxy for people, in parts: its state, its resources, a tree of them, its policies, and a request.
  *
  * @module
  */
@@ -69,7 +69,7 @@ function nobody(wanted: string): WebPage {
   };
 }
 
-/** Proxies that a choice names. */
+/** Proxies in a choice. */
 const MAX_CHOICE = 200;
 
 function choice(wanted: string, found: readonly XdsConnection[]): WebPage {

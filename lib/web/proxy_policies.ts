@@ -1,5 +1,5 @@
 /**
- * Policies for one workload: the objects that choose the workload, and the object behind each field.
+ * Policies for a workload: the selecting objects, and the object behind each field.
  *
  * @module
  */
@@ -16,12 +16,12 @@ import { objectUrl } from "../debug/links.ts";
 import { table } from "./list.ts";
 
 /**
- * How several objects of a kind become one.
+ * How several objects of a kind become a single policy.
  *
  * - `fields`: the oldest object of each level; a field of a nearer level has precedence.
  * - `layers`: the same, but all objects that choose the workload itself, the youngest last.
- * - `nearest`: one object, of the nearest level.
- * - `all`: each object for itself.
+ * - `nearest`: a single object, of the nearest level.
+ * - `all`: every object on its own.
  */
 type LevelMerging = "fields" | "layers" | "nearest" | "all";
 
@@ -105,7 +105,7 @@ function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[])
   }`;
 }
 
-/** Fields that choose workloads and are not settings. */
+/** Fields for the choice of workloads. Other fields are settings. */
 const SELECTORS: ReadonlySet<string> = new Set(["selector", "workloadSelector", "targetRef", "targetRefs"]);
 
 /** The fields of objects. A later object has precedence over an earlier one. */

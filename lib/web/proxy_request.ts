@@ -1,6 +1,6 @@
 /**
- * "Send a request": the way of a request from one of this proxy's clients, over both proxies. A request that arrives at
- * the proxy, or goes to a given address, is followed only through this proxy. Nothing is sent.
+ * "Send a request": the way of a request from a client of this proxy, over both proxies. A request that arrives at the
+ * proxy, or goes to a given address, is followed only through this proxy. Nothing is sent.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import { before } from "../kernel/text/edges.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
 
-/** The request that the form asks about. */
+/** The request asked about in the form. */
 interface AskedRequest {
   readonly url: string;
   readonly method: string;
@@ -105,7 +105,7 @@ function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView
 <div class="verdict ${tone}">${stateHtml({ tone, word: lines.at(-1)!.replace(/^=> /, "") })}</div>`;
 }
 
-/** Objects that a step names. */
+/** The most objects named in a step. */
 const MAX_CAUSES = 5;
 
 function causes(step: SimulationStep): Html | false {
@@ -117,7 +117,7 @@ function causes(step: SimulationStep): Html | false {
   return links.length > 0 && markup` ← ${links}`;
 }
 
-/** The key in the path by which a resource's metadata names an object: `.../namespaces/NS/virtual-service/NAME`. */
+/** The key of an object named by a path in a resource's metadata: `.../namespaces/NS/virtual-service/NAME`. */
 function objectOf(path: string): string {
   const [, namespace = "", word = "", name = ""] = /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const kind = KINDS.find((one) => one.toLowerCase() === word.replaceAll("-", ""));

@@ -1,5 +1,5 @@
 /**
- * The resources of a proxy: found by name or by content, and decoded one at a time.
+ * The resources of a proxy: found by name or by content, and decoded singly.
  *
  * @module
  */
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ecds: EXTENSION_CONFIG,
 };
 
-/** Shown characters of one decoded resource. */
+/** Shown characters of each decoded resource. */
 const MAX_SHOWN = 200_000;
 
 /** The part; queries `type`, `q`, `name`. */
@@ -70,7 +70,7 @@ function holding(text: string): (resource: EncodedResource) => boolean {
     (typeUrl !== SECRET && Buffer.from(value.buffer, value.byteOffset, value.length).includes(bytes));
 }
 
-/** Objects that a row names. */
+/** The most objects named in a row. */
 const MAX_CAUSES = 5;
 
 function causes(resource: EncodedResource): Html[] {

@@ -50,7 +50,7 @@ function stack(one: Watch["resources"]["want"]): Html {
   return markup`${stackSize(one)} <code class="dim">${stackDigest(one)}</code>`;
 }
 
-/** The state of one type. */
+/** The state of a type. */
 function watchState({ clean, resources: { lastError, inFlight, nonceSent } }: Watch): StateWord {
   if (lastError !== "") return { tone: "bad", word: "rejects" };
   if (inFlight !== undefined) return { tone: "warn", word: "has not answered yet" };
@@ -97,7 +97,7 @@ function identity(connection: XdsConnection): Html {
 <details><summary>Metadata</summary><pre>${JSON.stringify(metadata, null, 2).slice(0, MAX_METADATA)}</pre></details>`;
 }
 
-/** Characters of metadata that the page shows. */
+/** Shown characters of metadata. */
 const MAX_METADATA = 50_000;
 
 function envoyVersion({ node }: XdsConnection): string {

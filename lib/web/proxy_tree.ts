@@ -30,7 +30,7 @@ const NETWORK = "envoy.extensions.filters.network";
 const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
 const TCP_PROXY = `${NETWORK}.tcp_proxy.v3.TcpProxy`;
 
-/** The most entries on one page. A proxy may have thousands of each sort. */
+/** The most entries on a page. A proxy may have thousands of each sort. */
 const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
 
 /** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */
@@ -56,7 +56,7 @@ class TreeOfProxy {
   readonly #resources: ProxyResources;
   readonly #decoded: DecodedProxy;
   readonly #wanted: string;
-  /** Names of the virtual hosts that are resources of their own, sorted. */
+  /** Names of the virtual hosts sent as resources of their own, sorted. */
   #apart: readonly string[] | undefined;
 
   constructor(decoded: DecodedProxy, wanted: string) {

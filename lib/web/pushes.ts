@@ -9,7 +9,7 @@ import { tableOf } from "./list_page.ts";
 import { timeline } from "./timeline.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 
-/** The page. The ledger keeps few pushes, so one part shows all of them. */
+/** The page. The ledger keeps few pushes, so a single part shows all of them. */
 export const pushesPage: WebPageMaker = (_request, { xds: { ledger } }): WebPage => {
   const pushes = ledger.pushes();
   return {

@@ -1,6 +1,6 @@
 /**
- * The references of objects: gateways, hosts with their services and rules, delegates, and the workloads and connected
- * proxies that selectors choose.
+ * The references of objects: gateways, hosts with their services and rules, delegates, and the selected workloads and
+ * connected proxies.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { isSelecting, type SelectingObject, selectionOf } from "../mesh/selectio
 import { type ObjectArrow, objectArrow } from "./arrow.ts";
 import { selectedBy, selects, workloadOf } from "./selected.ts";
 
-/** Something that an object names. */
+/** Something named by an object. */
 interface NamedReference {
   /** `host`: a full host name; else the key of an object. */
   readonly sort: "host" | "object";
@@ -24,7 +24,7 @@ interface NamedReference {
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
 
 /**
- * All arrows that begin or end at an object. The search reads every object, and for an object with a selector every
+ * All arrows with an object at either end. The search reads every object, and for an object with a selector every
  * proxy.
  */
 export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {
@@ -65,7 +65,7 @@ function exists(key: string, { store }: DebugView): boolean {
   return known !== undefined && store.get(known, namespace, name) !== undefined;
 }
 
-/** Objects about a host: the objects that define it, and its destination rules. */
+/** Objects about a host: the defining objects and the destination rules. */
 function definedHosts(view: DebugView): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const { hostname, cause, otherCauses = [] } of view.services.services()) {

@@ -1,5 +1,5 @@
 /**
- * The web interface: the debug pages as HTML for clients that ask for it, at the same addresses.
+ * The web interface: the debug pages as HTML for browsers, at the same addresses.
  *
  * @module
  */
@@ -32,13 +32,13 @@ import { wantsPage, type WebPageMaker } from "./view.ts";
 /** A page with a form of its own. */
 interface ShapedPage {
   readonly make: WebPageMaker;
-  /** Queries that the page for programs takes, too. The other queries are only for people. */
+  /** Queries shared with the page for programs. The other queries are only for people. */
   readonly shared: readonly string[];
 }
 
 const service: ShapedPage = { make: servicePage, shared: [] };
 
-/** The pages of one list, by the path after `/debug/`. Their description also makes the HTML. */
+/** The pages with a single list, by the path after `/debug/`. Their description also makes the HTML. */
 const LISTS = PAGES.flatMap(({ path, list }) =>
   list === undefined ? [] : [[path, { make: listPage(list), shared: Object.keys(listQuery(list).shape) }] as const]
 );
@@ -58,7 +58,7 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
 };
 
 /**
- * The debug routes with HTML added, and the routes that only people need: `/`, the files of the pages, and events.
+ * The debug routes with HTML added, and the routes for people alone: `/`, the files of the pages, and events.
  *
  * @param routes of `debugRoutes`
  * @param names of this server beside addresses and localhost
@@ -86,8 +86,8 @@ export function webRoutes(
 }
 
 /**
- * The same route with a page for browsers. A page for people combines related facts of all proxies. So a client that
- * may see only some proxies gets the answer for programs.
+ * The same route with a page for browsers. A page for people combines related facts of all proxies. So a client with a
+ * view of only some proxies gets the answer for programs.
  */
 function withPage(route: Route, view: DebugView, names: readonly string[], audience: AudienceOf): Route {
   if (!route.methods.includes("GET") || route.methods === "any") return route;

@@ -1,9 +1,9 @@
 /**
- * The one script of the pages. Without it every page works as well; it adds keys, and live parts.
+ * The script of the pages. Every page also works without the script, which adds keys and live parts.
  *
  * - `/` goes to the search box, `j` and `k` through the links of a list, `n` and `p` to the next and previous page.
- * - A page with `data-live="overview"` takes its live part from `/debug/events`; another one with `data-live` says that
- *   a push has changed something since. A page that nobody looks at does not listen.
+ * - A page with `data-live="overview"` takes its live part from `/debug/events`. Another page with `data-live` says
+ *   that a push has changed something since. A hidden page does not listen.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One service for people, with its endpoints by locality and health.
+ * A service for people, with its endpoints by locality and health.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { WebPageMaker } from "./view.ts";
 
 const servicesPage = listPage(SERVICES);
 
-/** One service; queries `service` (`namespace/hostname`), `q`. Without `service`: the list. */
+/** A service; queries `service` (`namespace/hostname`), `q`. Without `service`: the list. */
 export const servicePage: WebPageMaker = (request, view) => {
   const key = request.query.get("service");
   if (key === null) return servicesPage(request, view);

@@ -14,10 +14,10 @@ import { type Html, markup } from "./html.ts";
 import { stateHtml } from "./words.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
 
-/** Longest file that a page reads, bytes. */
+/** Longest readable file, bytes. */
 const MAX_FILE = 4 * 1024 * 1024;
 
-/** Shown lines of one document. */
+/** Shown lines of each document. */
 const MAX_LINES = 1500;
 
 /** A document in a file. */
@@ -25,11 +25,11 @@ export interface SourceText {
   /** 1-based number of the first line. */
   readonly start: number;
   readonly lines: readonly string[];
-  /** Lines that are left out. */
+  /** Number of lines left out. */
   readonly more: number;
 }
 
-/** The document of an object; or a sentence that says why it cannot be shown. */
+/** The document of an object; or a sentence that says why the document cannot be shown. */
 export async function sourceText(origin: Origin): Promise<SourceText | string> {
   if (origin.from === "derived") return await sourceText(origin.parent);
   if (origin.from === "api") return "It comes from an API, so there is no file.";
@@ -45,7 +45,7 @@ export async function sourceText(origin: Origin): Promise<SourceText | string> {
   }
 }
 
-/** The document of a YAML text that begins at a line and ends before the next separator. */
+/** The document of a YAML text from a line to the next separator. */
 function documentAt(text: string, line: number): SourceText {
   const all = text.split(/\r?\n/);
   const start = Math.min(Math.max(line, 1), all.length);

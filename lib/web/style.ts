@@ -1,6 +1,6 @@
 /**
- * The style sheet of all pages. Colours are those of the reader's choice, light or dark; states have a mark and a word
- * beside their colour.
+ * The style sheet of all pages. The reader chooses light or dark colours. States have a mark and a word beside their
+ * colour.
  *
  * @module
  */

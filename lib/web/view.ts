@@ -1,5 +1,5 @@
 /**
- * Pages for people, and which requests get a page.
+ * Pages for people, and the requests answered by a page.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest, RequestHead } from "../http/message.ts";
 import type { Html } from "./html.ts";
 
-/** One page for people. */
+/** A page for people. */
 export interface WebPage {
   /** Default 200. */
   readonly status?: number;

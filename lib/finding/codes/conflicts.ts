@@ -1,11 +1,11 @@
 /**
- * Findings about objects that claim the same thing, and about rules that bypass each other.
+ * Findings about objects with the same claim, and about rules that bypass each other.
  *
  * @module
  */
 import type { FindingRow } from "./row.ts";
 
-/** One row for each sort. */
+/** The rows, by sort. */
 export const CONFLICTS = {
   "certificate-of-several-gateways": {
     code: "MSH0138",

@@ -5,7 +5,7 @@
  */
 import type { FindingRow } from "./row.ts";
 
-/** One row for each sort. */
+/** The rows, by sort. */
 export const POLICIES = {
   "unknown-annotation": {
     code: "MSH0108",

@@ -12,7 +12,7 @@ const SCHEMA = {
 } as const;
 const REFUSED = "The object is refused; its last good version stays in force, if it has one.";
 
-/** One row for each sort. */
+/** The rows, by sort. */
 export const READING = {
   "syntax": {
     code: "MSH1001",

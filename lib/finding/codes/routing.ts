@@ -5,7 +5,7 @@
  */
 import type { FindingRow } from "./row.ts";
 
-/** One row for each sort. */
+/** The rows, by sort. */
 export const ROUTING = {
   "dropped-traffic-policy": {
     code: "MSH1111",

@@ -1,5 +1,5 @@
 /**
- * One row of the catalogue of findings.
+ * A row of the catalogue of findings.
  *
  * @module
  */
@@ -10,9 +10,7 @@
  */
 export type FindingCode = `MSH${string}`;
 
-/**
- * One sort of findings. Several sorts may share a code: `MSH0101` stands for a missing host and for a missing subset.
- */
+/** A sort of findings. Several sorts may share a code: `MSH0101` stands for a missing host and for a missing subset. */
 export interface FindingRow {
   readonly code: FindingCode;
   /** Another code where the finding is a warning: Istio has a number for each. */
@@ -20,11 +18,11 @@ export interface FindingRow {
   /** A few words: "subset does not exist". */
   readonly title: string;
   /**
-   * The title of a finding that is not an error. An advice calls nothing wrong, and an object that files lack may exist
+   * The title of a warning or an info. An advice calls nothing wrong, and an object missing in the files may exist
    * elsewhere. Default: `title`.
    */
   readonly warningTitle?: string;
-  /** The meaning in one sentence. */
+  /** The meaning in a sentence. */
   readonly meaning: string;
   /** The effect for users, unless the finding describes it more exactly. */
   readonly effect: string;
