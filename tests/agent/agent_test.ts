@@ -11,10 +11,10 @@ import { until } from "../patience.ts";
 
 const noEnvoy = envoyPath() === undefined;
 
-/** Variables of an agent in a container, in Istio's spelling as existing manifests have it. */
+/** Variables of an agent in a container, in Istio's spelling for existing manifests. */
 const environment = { POD_NAME: "door-1", POD_NAMESPACE: "demo", SERVICE_ACCOUNT: "door", INSTANCE_IP: "127.0.0.1" };
 
-/** Settings of its proxy: the ports are leased, and draining is short. */
+/** Settings of the agent's proxy: leased ports, and short draining. */
 function proxyConfig(discovery: number, admin: number, status: number): string {
   return JSON.stringify({
     binaryPath: "envoy",
@@ -97,7 +97,7 @@ Deno.test({
     }),
 });
 
-/** Clusters and listeners that Envoy says it was sent, in the text that it has written. */
+/** Clusters and listeners sent to Envoy, counted in Envoy's output. */
 function sent(output: string): { readonly clusters: number; readonly listeners: number } {
   const counts = [...output.matchAll(/cds: response indicates (\d+) added/g)].map(([, count]) => Number(count));
   return {

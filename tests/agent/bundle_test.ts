@@ -9,7 +9,7 @@ import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
-/** It needs a bundler, which is fetched when it is not there. */
+/** A bundle needs a bundler, which is fetched when missing. */
 const isMade = await bundleProgram(root, "pilot-agent").then(() => true, () => false);
 
 Deno.test({

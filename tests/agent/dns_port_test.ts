@@ -1,4 +1,4 @@
-/** An agent with root's rights that serves DNS on the port of DNS, in a network namespace of its own. */
+/** An agent with root's rights that serves DNS on the port of DNS, in a private network namespace. */
 import assert from "node:assert/strict";
 import { missing, sh } from "../dns/support/namespace.ts";
 import { envoyPath } from "../translate/envoy.ts";
@@ -18,12 +18,14 @@ async function idsOf(pid: number): Promise<number[]> {
   return [...text.matchAll(/^[UG]id:\t(\d+)/gm)].map(([, id]) => Number(id));
 }
 
-/** Starts an agent that serves DNS at a port; who its processes are once Envoy has asked it for configuration. */
+/**
+ * Starts an agent that serves DNS at a port. @returns the ids of its processes, once Envoy has asked for configuration
+ */
 async function servingAt(port: number): Promise<RunningIds> {
   const namespace = `mesh-agent-${crypto.randomUUID().slice(0, 8)}`;
   const folder = await Deno.makeTempDir();
   try {
-    // Another user's Envoy reads its bootstrap there.
+    // Envoy runs as another user and reads its bootstrap there.
     await Deno.chmod(folder, 0o755);
     await sh("ip", ["netns", "add", namespace]);
     await sh("ip", ["-n", namespace, "link", "set", "lo", "up"]);
@@ -40,7 +42,7 @@ async function servingAt(port: number): Promise<RunningIds> {
       },
     });
     try {
-      // It is asked over a socket that is open to Envoy's user alone.
+      // Envoy asks over a socket open to Envoy's user alone.
       await until("Envoy asks for configuration", () => agent.output.includes("no discovery server"));
       for (const transport of ["+notcp", "+tcp"]) {
         const question = ["@127.0.0.1", "-p", `${port}`, transport, "+tries=1", "name.test"];

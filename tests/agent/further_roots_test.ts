@@ -1,4 +1,4 @@
-/** Whose workloads Envoys let in: roots and trust domains from the mesh configuration, sent while they run. */
+/** Workloads accepted by Envoys: roots and trust domains from the mesh configuration, sent while Envoys run. */
 import assert from "node:assert/strict";
 import { writeCertificates } from "../../lib/pki/certificate.ts";
 import { withPorts } from "../../scripts/ports.ts";

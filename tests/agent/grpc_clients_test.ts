@@ -1,4 +1,4 @@
-/** Applications that speak gRPC without a proxy: the bootstrap that the agent writes, and what a real client does by it. */
+/** Applications that speak gRPC without a proxy: the agent's bootstrap, and a real client that uses it. */
 import assert from "node:assert/strict";
 import { any, encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
@@ -21,7 +21,7 @@ interface Request {
   readonly error_detail?: { readonly message: string };
 }
 
-/** Resources by which a client finds `echo.test` at a port, by type. */
+/** Resources that lead a client to `echo.test` at a port, by type. */
 function resourcesTo(
   port: number,
 ): Readonly<Record<string, { readonly type_url: string; readonly value: Uint8Array }>> {
@@ -53,7 +53,7 @@ function resourcesTo(
   return Object.fromEntries(all.map((one) => [one.type_url, one]));
 }
 
-/** A discovery server that answers each new question once. */
+/** A discovery server with one answer to each new question. */
 async function scripted(port: number) {
   const resources = resourcesTo(port);
   const requests: Request[] = [];
@@ -109,7 +109,7 @@ Deno.test("a gRPC client finds its server by the agent's bootstrap, over the rel
         await using second = startClient(path, "xds:///echo.test:80");
         const answer = second.call("two");
         await until("the first stream is over", () => discovery.streams[0]!.call.closed);
-        // Its configuration stays, though its stream is gone.
+        // The client's configuration stays after the end of the stream.
         assert.equal(await first.call("three"), "answer three");
         await answer;
       }

@@ -20,7 +20,7 @@ function secret(name: string, { certificate, key }: Certificate, clients = ""): 
   return JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data });
 }
 
-/** A gateway whose service has a UDP port. */
+/** A gateway with a UDP port in its service. */
 const door = (port: number) => `
 apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -96,7 +96,7 @@ Deno.test({
         silent: { host: "asked.test", roots },
         untrusted: { host: "asked.test", roots, own: await sign(first, "good.client.test") },
         unknown: { host: "unknown.test", roots },
-        // Nobody asks as this one before the certificate changes: there is nothing to resume.
+        // The caller `old` never asks before the certificate changes: there is nothing to resume.
         old: { host: "app.test", roots },
       };
       const settings = { PILOT_ENABLE_QUIC_LISTENERS: true };

@@ -1,4 +1,4 @@
-/** Identity end to end: the server's own authority, two agents with their Envoys, and mutual TLS between these. */
+/** Identity end to end: the server's own authority, two agents with their Envoys, and mutual TLS between the Envoys. */
 import assert from "node:assert/strict";
 import type { AgentProcess } from "../../scripts/demo/agent.ts";
 import { IdentityMesh } from "../../scripts/demo/identity_mesh.ts";
@@ -9,7 +9,7 @@ import { callerEcho } from "../../scripts/demo/caller_echo.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { until } from "../patience.ts";
 
-/** The probes of an orchestrator, and the calls of a workload that ends. */
+/** The probes of an orchestrator, and the calls of an ending workload. */
 async function readyThenDrained(agent: AgentProcess, [, status, readiness]: readonly number[]): Promise<void> {
   const probe = async () => {
     const response = await fetch(`http://127.0.0.1:${readiness}/healthz/ready`);

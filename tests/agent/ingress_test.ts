@@ -1,4 +1,4 @@
-/** A real Envoy serves Ingresses: paths, hosts, certificates of secrets, ports by name, and follows what changes. */
+/** A real Envoy serves Ingresses: paths, hosts, certificates of secrets, ports by name, and changes. */
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import http from "node:http";
@@ -15,7 +15,7 @@ function application(name: string) {
   return { name, port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** A service of the namespace `shop` with ports of these names and one endpoint, on loopback. */
+/** A service of the namespace `shop` with named ports and one endpoint, on loopback. */
 function service({ name, port }: { readonly name: string; readonly port: number }, ...ports: string[]): string {
   const list = (each: (name: string, at: number) => string) => ports.map(each).join(", ");
   return `---
@@ -33,7 +33,7 @@ endpoints: [{ addresses: [127.0.0.1], conditions: { ready: true } }]
 `;
 }
 
-/** The gateway's own service, whose ports 80 and 443 are others at its pod. */
+/** The gateway's own service. Its ports 80 and 443 have other numbers at the pod. */
 const door = (plain: number, secure: number, word = "mesh") => `
 apiVersion: v1
 kind: Service
@@ -81,7 +81,7 @@ function secret({ certificate, key }: Certificate): string {
   return `apiVersion: v1\nkind: Secret\nmetadata: { name: web, namespace: demo }\ntype: kubernetes.io/tls\ndata: ${data}\n`;
 }
 
-/** Who answers: the application's name, a status, or why nothing came. */
+/** Asks a gateway. @returns the application's name, a status, or the reason why nothing came */
 function ask(port: number, host: string, path: string, ca?: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const options = { host: "127.0.0.1", port, path, headers: { host }, agent: false, servername: host };
@@ -162,7 +162,7 @@ Deno.test({
     }),
 });
 
-/** A Gateway that somebody wrote, with a host of its own. */
+/** A Gateway written by a user, with another host. */
 const written = (name: string, word: string) =>
   `---
 apiVersion: networking.mesh.io/v1

@@ -1,4 +1,4 @@
-/** A pod's proxy as it is injected, by a real agent: its arguments, variables and files are all that the agent gets. */
+/** A pod's injected proxy with a real agent: arguments, variables and files are the agent's whole input. */
 import assert from "node:assert/strict";
 import { isProxy } from "../../lib/injection/sidecar/input.ts";
 import type { InjectedPod, PodContainer } from "../../lib/injection/pod.ts";
@@ -10,7 +10,7 @@ import { envoyPath } from "../translate/envoy.ts";
 import { type TokenServer, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";
 
-/** What a kubelet knows of the pod. */
+/** A kubelet's knowledge of the pod. */
 const FIELDS: Readonly<Record<string, string>> = {
   "metadata.name": "cart-5d8f9c7b6d-x2x7k",
   "metadata.namespace": "shop",
@@ -21,7 +21,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   "limits.cpu": "1",
 };
 
-/** Variables as the kubelet sets them. */
+/** Variables in the form of the kubelet. */
 function variablesOf({ env = [] }: PodContainer): Record<string, string> {
   return Object.fromEntries(env.map(({ name, value, valueFrom }) => {
     if (value !== undefined) return [name, value];
@@ -60,7 +60,7 @@ function filesOf(pod: InjectedPod, { volumeMounts = [] }: PodContainer, token: s
   return files;
 }
 
-/** A service to which the proxy shows its certificate. */
+/** A service behind mutual TLS: the proxy shows its certificate. */
 const mutual = (port: number) => `
 apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -77,7 +77,7 @@ metadata: { name: far, namespace: shop }
 spec: { host: far.example, trafficPolicy: { tls: { mode: MESH_MUTUAL } } }
 `;
 
-/** A pod of a Deployment whose proxy finds this server, on ports of its own. */
+/** A pod of a Deployment. Its proxy finds this server, and listens on leased ports. */
 function cart(server: TokenServer, app: number, [admin, status, readiness, metrics]: readonly number[]): InjectedPod {
   const proxy = {
     ...{ discoveryAddress: `localhost:${server.port}`, proxyAdminPort: admin, statusPort: status, binaryPath: "envoy" },

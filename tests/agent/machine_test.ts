@@ -1,4 +1,4 @@
-/** A machine of a cloud: the agent's node, its own token, and the tokens that it gets for the workload. */
+/** A machine of a cloud: the agent's node, the machine's token, and the workload's tokens. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { AgentProcess } from "./support/agent_process.ts";

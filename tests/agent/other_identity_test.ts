@@ -1,4 +1,4 @@
-/** A workload whose identity and credentials another program hands out, and whose files the agent serves. */
+/** A workload with identity and credentials from another program, and with files served by the agent. */
 import assert from "node:assert/strict";
 import tls from "node:tls";
 import type { AgentSecret, SecretSource } from "../../lib/agent/secrets/agent_secret.ts";
@@ -14,7 +14,10 @@ import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { until } from "../patience.ts";
 
-/** A gateway whose servers take their certificates from another program by name, from the agent's files, and as the workload. */
+/**
+ * A gateway whose servers take their certificates from another program by name, from the agent's files, and from the
+ * workload's identity.
+ */
 function gateway([named = 0, files = 0, own = 0]: readonly number[]): string {
   const server = (port: number, name: string, settings: string) =>
     `  - port: { number: ${port}, name: ${name}, protocol: HTTPS }\n    hosts: ["*"]\n    tls: { ${settings} }\n`;
@@ -31,7 +34,7 @@ ${server(own, "own", "mode: ISTIO_MUTUAL")}
 `;
 }
 
-/** A program that hands out these secrets on a socket. */
+/** A program that hands out the given secrets on a socket. */
 async function secretServer(path: string, secrets: Readonly<Record<string, AgentSecret>>): Promise<AsyncDisposable> {
   const source: SecretSource = {
     watch(name, listener) {
@@ -51,7 +54,7 @@ async function secretServer(path: string, secrets: Readonly<Record<string, Agent
   };
 }
 
-/** Names in the certificate of a server, as Node writes them; the error when it shows none. */
+/** Names in the certificate of a server, as Node writes them; the error without a certificate. */
 function namesAt(
   port: number,
   ca: string,

@@ -1,4 +1,4 @@
-/** What an authority has taken back is refused by real Envoys, and by the server. */
+/** Real Envoys and the server refuse certificates revoked by their authority. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
@@ -22,7 +22,7 @@ function secret(name: string, data: Readonly<Record<string, string>>): string {
   });
 }
 
-/** A gateway that demands a client's certificate, and of one name. */
+/** A gateway that demands a client's certificate with a given name. */
 const door = (port: number) => `
 apiVersion: networking.mesh.io/v1
 kind: Gateway

@@ -11,7 +11,7 @@ import { until } from "../patience.ts";
 
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
-/** The program `pilot-discovery` that serves a folder over TLS alone. */
+/** The program `pilot-discovery`, serving a folder over TLS alone. */
 async function startDiscovery(folder: string, authority: TestAuthority, ports: readonly number[]) {
   const { certificate, privateKey } = await authority.serverCertificate("meshd.test");
   const files = { "cert.pem": certificate, "key.pem": privateKey, "ca.pem": authority.root };

@@ -1,4 +1,7 @@
-/** Roots that the server sends to an agent: taken over, and where they cannot be read rejected, while the last ones stay. */
+/**
+ * Roots sent by the server to an agent: good roots are taken over, unreadable roots rejected, and the last good roots
+ * stay.
+ */
 import assert from "node:assert/strict";
 import { readResponse } from "../../lib/agent/relay/messages.ts";
 import { ClientCall } from "../../lib/grpc/client/client_call.ts";
@@ -34,7 +37,7 @@ function response(type_url: string, nonce: string, roots: readonly string[] = []
   return encode("envoy.service.discovery.v3.DiscoveryResponse", { type_url, nonce, version_info: nonce, resources });
 }
 
-/** What an agent gives to its proxy as roots, the latest last. */
+/** The roots that an agent gives to its proxy, the latest last. */
 async function rootsOf(agent: AgentProcess): Promise<{ readonly given: readonly string[] } & Disposable> {
   const path = `${agent.folder}/var/run/secrets/workload-spiffe-uds/socket`;
   const connection = new ClientConnection(await dial({ path }, PATIENCE));
@@ -63,7 +66,7 @@ Deno.test({
       await using discovery = await TestDiscovery.start(0, ({ call }, bytes) => {
         const request = decode<Request>("envoy.service.discovery.v3.DiscoveryRequest", bytes);
         const { type_url, response_nonce = "" } = request;
-        // Envoy asks for listeners when it has clusters, and the agent for what is its own then.
+        // Envoy asks for listeners once clusters are there, and the agent then asks for its own resources.
         if (type_url === CLUSTERS && response_nonce === "") call.send([response(CLUSTERS, "c")], false);
         if (type_url === PROXY_CONFIG) asked.push(request);
       });

@@ -1,4 +1,4 @@
-/** Servers that the agent calls, whose certificates break a rule that the runtime's TLS passes over. */
+/** Servers of the agent, whose certificates break a rule ignored by the runtime's TLS. */
 import assert from "node:assert/strict";
 import { dial } from "../../lib/grpc/client/dial.ts";
 import { listenTls } from "../../lib/sockets/listen/tls.ts";

@@ -1,11 +1,11 @@
-/** Settings of an agent that show in how it starts Envoy: each one, against an agent that has none of them. */
+/** Settings of an agent with an effect on the start of Envoy: each setting, against an agent without settings. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { until } from "../patience.ts";
 
-/** A setting, and a text that its effect puts into Envoy's command line or bootstrap, or takes out of them. */
+/** A setting, and a text in Envoy's command line or bootstrap that the setting adds or removes. */
 interface ShownSetting {
   readonly value: string;
   readonly adds?: RegExp;
@@ -25,7 +25,7 @@ const SETTINGS: Readonly<Record<string, ShownSetting>> = {
   MESHD_SAN: { value: "meshd.test", adds: /"PILOT_SAN":\["meshd\.test"\]/ },
 };
 
-/** What an agent with these variables starts Envoy with. */
+/** Envoy's command line and bootstrap by an agent with the given variables. */
 async function startedWith(env: Readonly<Record<string, string>>): Promise<string> {
   let found = "";
   await withPorts(4, async ([admin = 0, status = 0, readiness = 0, metrics = 0]) => {

@@ -1,4 +1,4 @@
-/** What is not as it should be where an agent starts: a line that says so and exit code 1, or attempts until it is. */
+/** Faults at the start of an agent: a line about the fault and exit code 1, or attempts until the fault is gone. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
@@ -20,11 +20,11 @@ interface Ports {
   readonly metrics: number;
 }
 
-/** One thing that keeps an agent from starting. */
+/** A fault that keeps an agent from starting. */
 interface StartFault {
   readonly name: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** A port that another program has. */
+  /** A port in use by another program. */
   readonly taken?: keyof Ports;
   /** A socket, by path, on which another program listens. */
   readonly listening?: string;
@@ -122,7 +122,7 @@ const faults: readonly StartFault[] = [
   },
 ];
 
-/** A folder that can be made ready before an agent starts in it. */
+/** A folder that a test can fill before an agent starts there. */
 async function folderOfItsOwn(): Promise<{ readonly folder: string } & AsyncDisposable> {
   const folder = await Deno.makeTempDir();
   return { folder, [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
@@ -169,7 +169,7 @@ for (const fault of faults) {
           folder: place.folder,
         });
         try {
-          // Compared without the words of a taken port, after which the ports would be leased anew.
+          // Compared without the words of a taken port, which would make the test lease other ports.
           const code = await agent.ended;
           assert(
             code === 1 && fault.says(ports).test(agent.output),
@@ -185,7 +185,7 @@ for (const fault of faults) {
   });
 }
 
-/** Variables of an agent without a proxy that gets a certificate over TLS. */
+/** Variables of an agent without a proxy, with a certificate over TLS. */
 function withoutProxy(port: number, status: number): Record<string, string> {
   return {
     ...identity,

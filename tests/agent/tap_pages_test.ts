@@ -1,4 +1,4 @@
-/** The agent's port for questions, against our own server: what a workload is shown of the control plane. */
+/** The agent's port for questions, against our own server: a workload's view of the control plane. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";

@@ -1,4 +1,4 @@
-/** The agent's port for questions to the control plane: pages, gRPC, refusals, and what it does not do. */
+/** The agent's port for questions to the control plane: pages, gRPC, refusals, and unsupported questions. */
 import assert from "node:assert/strict";
 import { ClientCall } from "../../lib/grpc/client/client_call.ts";
 import { ClientConnection } from "../../lib/grpc/client/client_connection.ts";
@@ -23,7 +23,7 @@ interface Request {
   readonly resource_names?: readonly string[];
 }
 
-/** Answers what is named after a page with that name, refuses `secretz`, and is silent to `slow`. */
+/** Answers a question about a page with the page's name, refuses `secretz`, and is silent to `slow`. */
 async function debugServer() {
   const requests: Request[] = [];
   const discovery = await TestDiscovery.start(0, ({ call }, bytes) => {
@@ -67,7 +67,7 @@ async function page(port: number, path: string, headers: Record<string, string> 
   return [response.status, (await response.text()).trim()];
 }
 
-/** One question over gRPC. */
+/** A question over gRPC. */
 async function asked(port: number, typeUrl: string, name: string) {
   const connection = new ClientConnection(await dial({ host: "127.0.0.1", port }, PATIENCE));
   try {

@@ -1,4 +1,4 @@
-/** What findings about patches, fields, policies and pods say is what proxies and pods get. */
+/** Findings about patches, fields, policies and pods agree with the resources of proxies and the treatment of pods. */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
@@ -11,7 +11,7 @@ import { changedBy, proofWorld, type WrittenDocument } from "./support/proof_wor
 
 const CLIENT = workload("shop", "client", { app: "client" }, "10.9.0.9");
 
-/** A service with one workload, of one port. */
+/** A service with a single workload and a single port. */
 function served(protocol: string, more: object = {}): WrittenDocument {
   return {
     apiVersion: "networking.mesh.io/v1",
@@ -31,7 +31,7 @@ function policy(kind: string, spec: object): WrittenDocument {
 
 const INBOUND = { direction: "inbound", destination: { ip: "10.9.0.1", port: 80 } } as const;
 
-/** A message of a proxy as text, with all that is packed in it. */
+/** A proxy's messages as text, with packed messages unpacked. */
 function textsOf(documents: readonly WrittenDocument[], address: string, prefix: string, type: string): string {
   return Object.entries(resources(proxyAt(proofWorld(documents), address)))
     .filter(([name]) => name.startsWith(prefix))
@@ -50,7 +50,7 @@ Deno.test("deprecated-field: it acts as before, like the field that replaces it"
   const mended = world.documents.map((one) =>
     JSON.parse(JSON.stringify(one).replace('"percent":10', '"percentage":{"value":10}')) as WrittenDocument
   );
-  // The other field knows parts of a percent: it is written in millionths.
+  // The other field knows fractions of a percent, written in millionths.
   assert.match(delayOf(mended) ?? "", /"numerator":100000[,}].*"MILLION"|"numerator":10[,}]/);
 });
 

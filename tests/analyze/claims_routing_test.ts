@@ -1,4 +1,4 @@
-/** What findings about routes, gateways and services say is what proxies get and do. */
+/** Findings about routes, gateways and services agree with the resources and the behaviour of proxies. */
 import assert from "node:assert/strict";
 import {
   asked,

@@ -1,4 +1,4 @@
-/** Credentials of gateways: what is found changes with time alone, and nothing of a secret gets into a finding. */
+/** Credentials of gateways: findings change with time alone, and no part of a secret gets into a finding. */
 import assert from "node:assert/strict";
 import type { AnalysisSettings } from "../../lib/analyze/reader/source.ts";
 import { judgeCredential } from "../../lib/config/facts/credential.ts";
@@ -11,7 +11,7 @@ import { AnalyzedFolder } from "./support/analyzed.ts";
 const examples = new URL("../testdata/findings/unusable-credential/", import.meta.url);
 const text = (name: string) => Deno.readTextFileSync(new URL(name, examples));
 
-/** Instant at which the certificate of the example that triggers ends. */
+/** The end of the certificate in the triggering example. */
 const END = Date.UTC(2025, 5, 30);
 
 Deno.test("a certificate that ends is found when it ends, though nothing has changed, by looking at its Gateway alone", () => {
@@ -53,7 +53,7 @@ spec:
       tls: { mode: SIMPLE, credentialName: cert }
 `;
 
-/** What another cluster has, which may change. */
+/** The changing objects of another cluster. */
 function remoteCluster(folder: AnalyzedFolder, name: string) {
   const index = new FolderIndex({ defaultNamespace: "default", source: "" });
   const facts = new FactStore();
@@ -140,7 +140,7 @@ spec:
   assert.equal(found(rule("builtin://", "SIMPLE") + secrets), "");
 });
 
-/** Credential findings of one text: name, severity and message. */
+/** Credential findings of a text: name, severity and message. */
 function credentialFindings(written: string, more: Partial<AnalysisSettings> = {}): string[] {
   const folder = new AnalyzedFolder({}, false, () => Date.UTC(2026, 0, 1), more);
   folder.write({ "a.yaml": written });

@@ -5,7 +5,7 @@ import { findingsIn } from "./support/analyzed.ts";
 
 const folder = new URL("../testdata/findings/", import.meta.url);
 
-/** Sorts without examples: they are about files, sources and running servers, or come from translation, which has tests of its own. */
+/** Sorts without examples: about files, sources and running servers, or from translation with its own tests. */
 const without: Readonly<Partial<Record<FindingName, string>>> = {
   "unreadable-file": "is about a file as bytes",
   "lost-file": "is about a file over time",
@@ -42,7 +42,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "listener-without-chains": "comes from translation",
 };
 
-/** Sorts that follow from others, which the example triggers too. */
+/** Sorts that follow from others: the example triggers them too. */
 const follows: Readonly<Partial<Record<FindingName, readonly FindingName[]>>> = {
   "refused-credential": ["wrong-value"],
 };

@@ -4,8 +4,9 @@ import { inputNames, testGoldens } from "../golden.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";
 
 /*
- * Cases by topic: `tests/testdata/analyze/<topic>/input/<case>.yaml` is a folder of one file. A first line `# mesh: {...}`
- * is the mesh configuration. `.../expected/<case>.txt` has a finding in each paragraph; `deno task goldens` accepts.
+ * Cases by topic: `tests/testdata/analyze/<topic>/input/<case>.yaml` is a folder with one file. A first line `# mesh:
+ * {...}` is the mesh configuration. `.../expected/<case>.txt` has a finding in each paragraph; `deno task goldens`
+ * accepts.
  */
 const root = new URL("../testdata/analyze/", import.meta.url);
 

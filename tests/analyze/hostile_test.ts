@@ -14,7 +14,7 @@ spec: { servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["*
 ---
 `;
 
-/** A virtual service that names thousands of things that do not exist. */
+/** A virtual service with thousands of unknown names. */
 function hostile(annotations: Readonly<Record<string, string>>) {
   const http = Array.from({ length: 20_000 }, (_, at) => ({
     match: [{ uri: { exact: `/${at}` }, gateways: [`gatewai-${at}`] }],

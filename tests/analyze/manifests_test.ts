@@ -1,4 +1,4 @@
-/** A repository with its manifests has no findings; without them its hosts may be assumed. */
+/** A repository with its manifests has no findings. Without the manifests, unknown hosts may be assumed to exist. */
 import assert from "node:assert/strict";
 import { FINDING_NAMES, FINDING_ROWS, type FindingCode } from "../../lib/finding/codes.ts";
 import { NOT_REPORTED } from "../../lib/finding/codes/not_reported.ts";
@@ -44,7 +44,7 @@ Deno.test("a host is unknown as soon as its manifest goes, and known again when 
     "unknown-host",
     "scores",
   ]]);
-  // Its routes, and the deployments of its namespace, which look for services that select them.
+  // The manifest's routes, and the deployments of its namespace, which look for selecting services.
   assert.ok(
     count() - before <= 10,
     `${count() - before} of ${documents.length} objects were looked at for one manifest`,

@@ -1,4 +1,4 @@
-/** The manifests of this project are made as they must be: nothing is found in them. */
+/** The manifests of this project have no findings. */
 import assert from "node:assert/strict";
 import { AnalyzedFolder } from "./support/analyzed.ts";
 

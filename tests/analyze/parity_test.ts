@@ -1,6 +1,6 @@
 /**
- * Istio's analyzers and ours give the same verdicts. The inputs are built anew, by what Istio's own tests of each analyzer
- * exercise: what it reports and what it passes over. Where ours differs, the case says why.
+ * Istio's analyzers and ours give the same verdicts. The inputs are built anew from the subjects of Istio's own tests
+ * of each analyzer: reported and ignored cases. A different verdict of ours has its reason in the case.
  */
 import assert from "node:assert/strict";
 import { findingKind, findingObject } from "../../lib/finding/finding.ts";
@@ -14,14 +14,14 @@ import { findingsIn } from "./support/analyzed.ts";
 
 const CASES: readonly ParityCase[] = [...TRAFFIC, ...WORKLOADS, ...FILTERS_OF_PEER];
 
-/** Codes that Istio's analysis has, each. */
+/** All codes of Istio's analysis. */
 const CODES = [
   ...[2, 101, 102, 103, 106, 107, 108, 109, 110, 111, 112, 116, 118, 123, 125, 126, 127, 128, 129, 130, 131, 132, 133],
   ...[134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155],
   ...[156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 170, 171, 172, 173, 174, 175, 176, 177],
 ].map((number) => `MSH${String(number).padStart(4, "0")}` as const);
 
-/** Codes whose cases are in other tests, since they are not about configuration objects. */
+/** Codes with cases in other tests, about other things than configuration objects. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   MSH0126: "tests/config/mesh/mesh_test.ts: it is about the networks file",
 };

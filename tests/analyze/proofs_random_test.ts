@@ -45,7 +45,7 @@ Deno.test("an import that another one covers changes nothing, in a namespace's S
   assert.ok(followed > 10, `${followed} were followed`);
 });
 
-/** Hosts of one port, some below others, and rules that lead some of them to one place. */
+/** Hosts of one port, some below others, and rules that lead some hosts to one place. */
 const tlsWorld = fc.record({
   protocol: fc.constantFrom("TLS", "TLS", "TCP"),
   hosts: fc.uniqueArray(fc.constantFrom("*.w.test", "www.w.test", "*.test", "a.test"), { minLength: 2 }),

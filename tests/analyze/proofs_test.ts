@@ -1,7 +1,7 @@
 /**
- * A finding does not lie: in random meshes what it says is followed. What is called without effect is taken out, and no
- * proxy notices; what is called not served is looked for in the routes; what is called open has no authority; whoever is
- * said to have taken the place of another one is taken out.
+ * Findings are true: random meshes follow each claim. A part without effect is removed, and no proxy notices. An
+ * unserved destination is sought in the routes. An open service has no authority. The winner of a place is removed, and
+ * the loser gets the place.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -26,7 +26,7 @@ const neighbours = fc.array(tree.map((one) => one as unknown as WrittenDocument)
   size: "max",
 });
 
-/** What examples of the reference do not have: two objects of which one loses a listener, or a subset. */
+/** Conflicts outside of the reference's examples: two objects of which one loses a listener, or a subset. */
 const CONFLICTS: Readonly<Partial<Record<FindingName, readonly WrittenDocument[]>>> = {
   "listener-conflict": [entry("first", "first.test", "MYSQL", 9306), entry("second", "second.test", "TCP", 9306)],
   "duplicate-subset": [entry("first", "first.test", "HTTP", 80), subsetRule("a", "v1"), subsetRule("b", "v2")],
@@ -61,7 +61,7 @@ function entry(name: string, host: string, protocol: string, number: number): Wr
   };
 }
 
-/** What triggers a finding: its example of the reference, or the conflict above. */
+/** The trigger of a finding: its example of the reference, or the conflict above. */
 function examples(name: FindingName): readonly WrittenDocument[] {
   const written = CONFLICTS[name];
   if (written !== undefined) return written;

@@ -24,7 +24,7 @@ const step = fc.oneof(
   },
 );
 
-/** Of an object that is refused the last good version stays in force, which a fresh start does not have. */
+/** The last good version of a refused object stays in force, and a fresh start lacks that version. */
 function isValid(written: Tree): boolean {
   return parseObject(written, inFile("x"), { defaultNamespace: "default" }).object !== undefined;
 }

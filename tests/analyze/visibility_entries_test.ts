@@ -1,4 +1,4 @@
-/** What hides an object from gateways that only entries tell of, and the names that are guessed. */
+/** Objects hidden from gateways known by entries alone, and guesses of the intended names. */
 import assert from "node:assert/strict";
 import { findingsIn } from "./support/analyzed.ts";
 

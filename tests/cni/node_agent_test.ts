@@ -98,7 +98,7 @@ Deno.test("an executable that is removed or changed is restored, and a renewed t
     await until("executable restored", () => Deno.readTextFileSync(executable) === "#!/bin/sh\n");
     const token = () => readOrchConfig(Deno.readTextFileSync(`${place.folders.run}/mesh-cni-orchconfig`)).token;
     assert.equal(token(), "token-1");
-    // As the orchestrator does it: a new file moved over the old one.
+    // Like the orchestrator: a new file moved over the old file.
     Deno.writeTextFileSync(`${place.credentials}/..new`, "token-2\n");
     Deno.renameSync(`${place.credentials}/..new`, `${place.credentials}/token`);
     await until("new token", () => token() === "token-2");
@@ -160,7 +160,7 @@ Deno.test("an installer that ends for an upgrade or a restart leaves all in plac
     const record = currentRecord(place.folders, systemFileCalls);
     assert.deepEqual([record?.state, record?.placement, record?.config], ["handed over", "chained", config]);
     assert.match(record?.reason ?? "", /another installer is expected/);
-    // The next one wants another placement, and takes over.
+    // The next installer wants another placement, and takes over.
     const other = await startOther(service, { owned: true, podName: "mesh-cni-node-bbbbb" });
     assert.equal(text(place), PRIMARY);
     assert.match(text(place, "02-mesh-cni.conflist"), /mesh-cni/);
@@ -202,11 +202,11 @@ v8.setFlagsFromString("--expose_gc");
 const collectGarbage: () => void = vm.runInNewContext("gc");
 
 /**
- * Connections that servers of Unix sockets below a folder have open, and what this test's objects take that are still
- * referred to. The servers' ends are what counts: the process has descriptors of other tests too, which come and go.
+ * Open connections of servers on Unix sockets below a folder, and memory in use. The servers' ends count: the process
+ * has descriptors of other tests too, which come and go.
  */
 async function holdings(folder: string): Promise<{ connections: number; megabytes: number }> {
-  // Its columns: Num, RefCount, Protocol, Flags, Type, St, Inode, Path. The listeners themselves are in state 01.
+  // Columns: Num, RefCount, Protocol, Flags, Type, St, Inode, Path. Listeners are in state 01.
   const rows = (await must("/bin/cat", ["/proc/net/unix"])).split("\n").map((line) => line.split(/ +/));
   const connections = rows.filter(({ 5: state, 7: path }) => path?.startsWith(`${folder}/`) && state !== "01").length;
   collectGarbage();
@@ -223,7 +223,7 @@ Deno.test("4,000 calls of plugins, also of some that go away early, leave no soc
         await Promise.all(Array.from({ length: 20 }, async (_, k) => {
           assert.equal((await new NearPods(socket, far).pod("shop", "cart-0"))?.name, "cart-0");
           if (k % 4 === 0) {
-            // A plugin that was killed: half a request, and nothing more.
+            // A killed plugin: half a request, and nothing more.
             using connection = await Deno.connect({ transport: "unix", path: socket });
             await connection.write(
               new TextEncoder().encode("POST /log HTTP/1.1\r\nhost: node\r\ncontent-length: 99\r\n\r\n["),

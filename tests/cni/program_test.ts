@@ -34,7 +34,7 @@ function variables(node: TestNode, orch: FakeOrch): Record<string, string> {
   };
 }
 
-/** Starts an installer and waits until it says something. */
+/** Starts an installer and waits for a text in its output. */
 async function start(env: Record<string, string>, said: string, ...args: readonly string[]) {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...line, ...args],
@@ -107,7 +107,7 @@ namespaceTest(
       const between = await doctor();
       assert.deepEqual([between.code, between.err], [0, ""]);
       assert.match(between.out, /^ok +trial .*, and a connection went through it$/m);
-      // In a namespace without rules it does not.
+      // Without rules in the namespace the trial fails.
       const words = [`--net=/run/netns/${node.name}`, "--", Deno.execPath(), ...line, "doctor", "--probe-here"];
       const open = await run("nsenter", words, { env });
       assert.deepEqual([open.code, open.err], [1, ""]);

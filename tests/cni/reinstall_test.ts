@@ -1,4 +1,4 @@
-/** What the installer puts back without a restart, and what it must not touch meanwhile. */
+/** What the installer puts back without a restart, and what the installer must leave alone meanwhile. */
 import assert from "node:assert/strict";
 import { currentRecord, install } from "../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
@@ -180,7 +180,7 @@ Deno.test("two installers with different options damp each other: from ten chang
     await quiet();
   }
   await until("neither gives up", () => changes > before);
-  // Of those before, some may come late.
+  // Some earlier changes may come late.
   assert(changes <= 2 * 10 + 1 + 2 * steps, `${changes} changes before they wait and in ${steps} half seconds`);
   assert.equal(lines.filter((line) => line.includes("another installer, ")).length <= 2, true, "each reports it once");
   for (const { installer } of both) await installer.stop();
@@ -258,7 +258,7 @@ Deno.test("an installer whose own pod was deleted by force leaves the plugin, be
 Deno.test("a program that removes our own configuration again and again is reported, with a way to end that", async () => {
   await withService(async ({ place, lines }) => {
     const own = `${place.folders.net}/02-mesh-cni.conflist`;
-    // As does a primary that wants to be alone in the folder.
+    // Like a primary that wants to be alone in the folder.
     for (let i = 0; i < 12; i++) {
       Deno.renameSync(own, `${own}.cilium_bak`);
       await until("put back", () => [...Deno.readDirSync(place.folders.net)].some((e) => own.endsWith(`/${e.name}`)));

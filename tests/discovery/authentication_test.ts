@@ -1,4 +1,4 @@
-/** Who is believed by which part of a server, from its settings. */
+/** The callers that each part of a server believes, by the settings of the server. */
 import assert from "node:assert/strict";
 import { failureText } from "../../lib/authenticators/caller.ts";
 import { ServerAuthentication } from "../../lib/discovery/identity/authentication.ts";

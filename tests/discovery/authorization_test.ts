@@ -1,4 +1,4 @@
-/** What a change of an AuthorizationPolicy costs, and what each proxy gets of it. */
+/** The cost of changes of an AuthorizationPolicy, and their effect on each proxy. */
 import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/finding/finding.ts";
 import { contents, Fixture, service, serviceAddress as address, texts } from "./fixture.ts";

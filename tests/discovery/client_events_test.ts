@@ -1,4 +1,4 @@
-/** Events about clients, of a running server: who gets them, and of whom. */
+/** Events about clients of a running server: recipients and subjects. */
 import assert from "node:assert/strict";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { decode } from "../../lib/pb/reflect.ts";
@@ -12,7 +12,7 @@ const withClients = (
   settings: Partial<SettingsOf<"pilot-discovery">> = {},
 ) => withTokenClients({}, run, settings);
 
-/** What a client has heard: type and workload of each event. */
+/** The events that a client has heard: type and workload of each event. */
 function heard({ responses }: QuestionClient): string[] {
   return responses.flatMap(({ type_url, resources = [] }) =>
     resources.map(({ type_url: type, value }) => {

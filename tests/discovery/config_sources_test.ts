@@ -19,7 +19,7 @@ spec:
   endpoints: [{ address: 10.0.0.1 }]
 `;
 
-/** Runs a server with a folder of the flag and one of the mesh configuration. */
+/** Runs a server with the folder of the flag and a folder of the mesh configuration. */
 async function withFolders(
   first: Record<string, string>,
   second: Record<string, string>,
@@ -53,7 +53,7 @@ async function json<T>(server: DiscoveryServer, path: string): Promise<T> {
 const ports = ({ pipeline }: DiscoveryServer) =>
   [...pipeline.aggregate.services()].map(({ hostname, ports }) => `${hostname}:${ports[0]?.port}`).sort();
 
-/** Waits until what lies in the folders has been pushed. */
+/** Waits until the files of the folders have been pushed. */
 async function pushed(server: DiscoveryServer): Promise<void> {
   await server.configuration.settled();
   server.pipeline.flush();
@@ -118,7 +118,7 @@ Deno.test("a folder that is not there, or an address that is none, is named with
   }
 });
 
-/** A limit of connections for each entry, where the namespace asks for one. */
+/** A limit of connections for each entry, in namespaces that ask for a limit. */
 const limits: Derivation = {
   name: "limits",
   from: ["ServiceEntry"],

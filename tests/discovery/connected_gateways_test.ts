@@ -1,4 +1,4 @@
-/** Gateways that are connected count for findings like those of manifests and entries. */
+/** Connected gateways count for findings like the gateways of manifests and entries. */
 import assert from "node:assert/strict";
 import { struct } from "../../lib/pb/wellknown.ts";
 import { TestProxy } from "../debug/proxy.ts";

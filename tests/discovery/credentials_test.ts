@@ -1,4 +1,4 @@
-/** Credentials by name: who gets what, and what is sent again. */
+/** Credentials by name: recipients, content, and repeated sending. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { ConfigStore } from "../../lib/config/store.ts";
@@ -28,7 +28,7 @@ const [certificate, key, root, revoked] = ["cert", "key", "root", "crl"].map((na
   Deno.readTextFileSync(new URL(`${name}.pem`, pem))
 ) as [string, string, string, string];
 
-/** What a responder says of the certificate, as far as Envoy reads it when it loads that. */
+/** A responder's statement about the certificate, with the fields that Envoy reads. */
 function staple(variant: number): Uint8Array {
   const serial = Uint8Array.fromHex(readCertificates(certificate)[0]!.serial);
   const id = sequence(sequence(), octets(Uint8Array.of(variant)), octets(Uint8Array.of(1)), unsignedInteger(serial));

@@ -8,7 +8,7 @@ import {
   type Timers,
 } from "../../lib/discovery/pipeline/debounce.ts";
 
-/** Time that passes only when a test moves it. */
+/** Time under the control of a test. */
 class ManualTime implements Timers {
   at = 0;
   #timers: { at: number; run: () => void }[] = [];

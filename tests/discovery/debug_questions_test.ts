@@ -1,4 +1,4 @@
-/** Debug pages on discovery's streams: who may ask for what, of a server with its settings. */
+/** Debug pages on discovery's streams: the rights of clients, by the settings of a server. */
 import assert from "node:assert/strict";
 import type protobuf from "protobufjs";
 import { PAGES } from "../../lib/debug/pages.ts";
@@ -192,7 +192,7 @@ Deno.test("istio.io/debug/config_dump is the dump of one proxy as Envoy's messag
       page.dynamic_active_clusters,
     );
     assert.ok(page.dynamic_active_clusters.length > 2);
-    // What it does not watch it may have all the same.
+    // A client may have resources without watching them.
     assert.ok(parts["ListenersConfigDump"]!.dynamic_listeners.length > 0);
   });
 });
@@ -211,7 +211,7 @@ Deno.test("who may ask for a dump: the system of every proxy, others of their ow
     };
     assert.equal(await ask("mesh-system", "operator", "bank-1.shop"), "a dump");
     assert.equal(await ask("shop", "bank", "bank-1.shop"), "a dump");
-    // By these words tools made for Istio ask the next server.
+    // Tools made for Istio search these words and then ask the next server.
     const absent =
       /^no proxy whose [^]*Proxy not connected to this Pilot instance\. It may be connected to another inst/;
     assert.match(String(await ask("shop", "cart", "bank-1.shop")), absent);
@@ -241,7 +241,7 @@ Deno.test("a page that is too long is refused before it is whole", async () => {
   await withClients(async (connect, server) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();
     const { signal } = new AbortController();
-    // Of the view these pages take the streams alone.
+    // The pages use only the streams of the view.
     const view = { xds: server.xds } as unknown as Parameters<typeof askedPage>[1]["view"];
     const page = await askedPage("config_dump?proxyID=cart-1", { view, audience: {}, longest: 100, signal });
     assert(!("runs" in page) && page.refused === "too long", JSON.stringify(page));
@@ -254,6 +254,6 @@ Deno.test("what a confined client may ask for are pages that show one proxy, whi
   for (const { ofProxy, methods = ["GET"] } of PAGES) if (ofProxy) assert.deepEqual(methods, ["GET"]);
 });
 
-/** A message of JSON with these fields. */
+/** A JSON message with the named fields. */
 // deno-lint-ignore no-explicit-any -- fields of messages that the test defines no types for
 type Json<Names extends string> = Readonly<Record<Names, any>>;

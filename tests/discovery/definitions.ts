@@ -1,13 +1,12 @@
 /**
- * Definitions of Envoy's messages that the server has no descriptors of, from an npm package that tests have.
+ * Definitions of Envoy's messages outside of the server's descriptors, from an npm package of the tests.
  *
  * Permissions: read (`node_modules`).
- *
  * @module
  */
 import protobuf from "protobufjs";
 
-/** The messages of a file and of those that it imports, with the field names of the files. */
+/** The messages of a file and of its imports, with the field names of the files. */
 export async function definitions(file: string): Promise<protobuf.Root> {
   const modules = new URL("../../node_modules/", import.meta.url).pathname;
   const root = new protobuf.Root();

@@ -13,7 +13,7 @@ import type { AnyConfigObject, ConfigObject } from "../../lib/config/types.ts";
 import { inFile } from "../config/origins.ts";
 import { contents, Fixture } from "./fixture.ts";
 
-/** An entry for each service of the orchestrator, in the address family that the namespace asks for. */
+/** An entry for each service of the orchestrator, in the address family chosen by the namespace. */
 const entries: Derivation = {
   name: "services",
   from: ["Service"],

@@ -1,4 +1,4 @@
-/** What a program that uses the library sees when its server cannot start. */
+/** A program with the library sees why its server cannot start. */
 import assert from "node:assert/strict";
 import { findingFile } from "../../lib/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
@@ -17,7 +17,7 @@ Deno.test("a server that cannot start rejects with StartError, naming every opti
       assert.match(error.message, /^meshConfig: .*connectTimeout: "soon".*\nconfigDir: got ".*none".*\ngrpc: got /);
       return true;
     });
-    // What was started before the fault is ended: the ports are free again.
+    // Parts started before the fault have ended: the ports are free again.
     const server = await startServer({ configDir: folder });
     assert.ok(server.ports.grpc > 0 && server.ports.http > 0);
     await server.stop();

@@ -1,4 +1,4 @@
-/** Manifests of a folder reach the facts and their pages, follow the folder, and change nothing that proxies get. */
+/** Manifests of a folder reach the facts and their pages, follow the folder, and change nothing for proxies. */
 import assert from "node:assert/strict";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";

@@ -1,4 +1,4 @@
-/** What an exception inside the server costs, and what is said of it: never "in force". */
+/** The cost of an exception inside the server, and the words about it: never "in force". */
 import assert from "node:assert/strict";
 import { PushFailures } from "../../lib/discovery/pipeline/failures.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";

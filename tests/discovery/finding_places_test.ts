@@ -1,4 +1,4 @@
-/** Lines and columns of findings: nobody waits for them but who looks. */
+/** Lines and columns of findings: computed for readers alone. */
 import assert from "node:assert/strict";
 import { page, withServer } from "./running.ts";
 

@@ -27,13 +27,13 @@ import type { Timers } from "../../lib/discovery/pipeline/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { inFile } from "../config/origins.ts";
 
-/** Time that passes only when a test moves it: nothing is debounced by itself. */
+/** Time under the control of a test: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
 
 /** Address of the workload of a {@linkcode service}. */
 export const serviceAddress = (i: number) => `10.0.${i >> 8}.${i & 255}`;
 
-/** How a {@linkcode service} differs from the usual one. */
+/** How a {@linkcode service} differs from the usual service. */
 export interface TestServiceChanges {
   /** Default: `x`. */
   readonly namespace?: string;
@@ -41,7 +41,7 @@ export interface TestServiceChanges {
   readonly endpoint?: Readonly<Record<string, unknown>>;
 }
 
-/** The service `s<i>` of the mesh: HTTP on port 80, with one workload of that label `app`. */
+/** The service `s<i>` of the mesh: HTTP on port 80, with a workload whose label `app` is the service's name. */
 export function service(i: number, { namespace = "x", port, endpoint }: TestServiceChanges = {}): object {
   return {
     apiVersion: "networking.mesh.io/v1",
@@ -57,12 +57,12 @@ export function service(i: number, { namespace = "x", port, endpoint }: TestServ
   };
 }
 
-/** How a test pipeline differs from the default one. */
+/** How a test pipeline differs from the default pipeline. */
 export interface FixtureOptions {
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
   readonly mesh?: Partial<MeshConfig>;
   readonly networks?: MeshNetworks;
-  /** Manual time; default: it stands still. */
+  /** Manual time. Default: time stands still. */
   readonly timers?: Timers;
   /** Where the event loop turns in the middle of a push; default: after 20 ms. */
   readonly pace?: NonNullable<PipelineOptions["pace"]>;
@@ -73,7 +73,7 @@ export interface FixtureOptions {
   readonly cache?: boolean;
 }
 
-/** A pipeline, and what tests do with it. */
+/** A pipeline, and common actions of tests. */
 export class Fixture {
   readonly pipeline: Pipeline;
   readonly nodes: NodeReader;
@@ -81,7 +81,7 @@ export class Fixture {
   readonly failures: unknown[] = [];
   /** Results whose builders threw. */
   readonly unbuilt: { readonly kind: BuildKind; readonly name: string }[] = [];
-  /** Keys of token issuers by their place; `pipeline.tokenKeysChanged` says that they changed. */
+  /** Keys of token issuers by their place; `pipeline.tokenKeysChanged` announces a change. */
   readonly tokenKeys = new Map<string, string>();
 
   constructor(options: FixtureOptions = {}) {
@@ -110,14 +110,18 @@ export class Fixture {
     });
   }
 
-  /** Puts an object if validation takes it, as a folder does; returns whether it did. */
+  /** Puts an object if the object passes validation, like a folder. @returns whether the object passed */
   offer(tree: unknown): boolean {
     const { object } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
     if (object) this.put(tree);
     return object !== undefined;
   }
 
-  /** Puts objects given as plain trees; one that is refused throws. */
+  /**
+   * Puts objects given as plain trees.
+   *
+   * @throws {Error} for a refused object
+   */
   put(...trees: readonly unknown[]): void {
     const removed: AnyConfigObject[] = [];
     const added: AnyConfigObject[] = [];
@@ -163,19 +167,19 @@ export interface TestNode {
   readonly metadata?: Readonly<Record<string, { stringValue: string }>>;
 }
 
-/** All that a proxy would get, by type and name, as content hashes. */
+/** All resources for a proxy, by type and name, as content hashes. */
 export function contents(state: ProxyState): Record<string, string> {
   return Object.fromEntries(Object.entries(resources(state)).map(([name, resource]) => [name, resource.version]));
 }
 
-/** All that a proxy would get, by type and name, as readable text. */
+/** All resources for a proxy, by type and name, as readable text. */
 export function texts(state: ProxyState): Record<string, string> {
   const text = ({ typeUrl, value }: EncodedResource) =>
     JSON.stringify(readable(typeUrl.slice(TYPE_URL_PREFIX.length), value));
   return Object.fromEntries(Object.entries(resources(state)).map(([name, resource]) => [name, text(resource)]));
 }
 
-/** All that a proxy would get, by type and name. */
+/** All resources for a proxy, by type and name. */
 export function resources(state: ProxyState): Record<string, EncodedResource> {
   const found: Record<string, EncodedResource> = {};
   const routes: string[] = [];

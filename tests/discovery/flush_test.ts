@@ -1,4 +1,4 @@
-/** What a push at once announces. */
+/** The announcement of an immediate push. */
 import assert from "node:assert/strict";
 import type { PushEvent } from "../../lib/xds/protocol/source.ts";
 import { Fixture } from "./fixture.ts";

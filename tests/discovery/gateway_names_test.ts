@@ -6,7 +6,7 @@ import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { page, withServer } from "./running.ts";
 
-/** Names that are resolved by a script: each question takes the next answer of its name. */
+/** Names resolved by a script: each question takes the next answer for its name. */
 function world(answers: Readonly<Record<string, (NameAnswer | Error)[]>>) {
   const clock = createFakeClock();
   const lines: string[] = [];

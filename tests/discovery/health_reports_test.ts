@@ -10,7 +10,7 @@ import { struct } from "../../lib/pb/wellknown.ts";
 const GRACE = 10_000;
 const VM = "spiffe://cluster.local/ns/shop/sa/vm";
 
-/** Reports, with what the registry was given for each place. */
+/** Reports, with the health in the registry for each place. */
 function world(validateIdentity = true) {
   const clock = createFakeClock();
   const health = new Map<string, string>();

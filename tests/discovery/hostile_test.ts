@@ -33,7 +33,7 @@ for (let i = 1; i < 12; i++) {
   laughs.push(`a${i}: &a${i} [${Array(10).fill(`*a${i - 1}`).join(", ")}]`);
 }
 
-/** Files that a hostile or careless hand may leave. */
+/** Files of a hostile or careless hand. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "huge.yaml": entry("huge").replace("hosts: [", `hosts: [${"h.example.com, ".repeat(200_000)}`),
   "long-name.yaml": entry("n".repeat(100_000)),
@@ -65,7 +65,7 @@ Deno.test("hostile files beside a good one: each is refused or counted, and name
     assert.deepEqual(services.map((s) => s.hostname), ["a.example.com"]);
     const findings = JSON.parse((await page(ports.http, "/debug/problemz")).body) as Finding[];
     const named = new Set(findings.filter((p) => p.severity === "error").map((p) => findingFile(p)));
-    // What does not even look like an object is counted.
+    // Texts unlike an object are counted.
     const [{ passedOver }] = JSON.parse((await page(ports.http, "/debug/passed_over")).body);
     assert.deepEqual(passedOver, [{
       what: "other text",
@@ -78,7 +78,7 @@ Deno.test("hostile files beside a good one: each is refused or counted, and name
     const long = findings.filter((p) => JSON.stringify(p).length > 10_000).map((p) => findingFile(p));
     assert.deepEqual(long, [], "no page full of input");
 
-    // While they lie there, an edit still comes through.
+    // Beside the hostile files, an edit still comes through.
     const pushed = new Promise<readonly string[]>((resolve) =>
       pipeline.onPush((push) => resolve(push.objects.map(({ key }) => key)))
     );
@@ -137,7 +137,7 @@ function nested(depth: number): object {
   return value;
 }
 
-/** Head of one length-delimited field, by hand: encoders refuse what is too deep. */
+/** Head of one length-delimited field, by hand: encoders refuse such deep values. */
 function fieldHead(number: number, size: number): number[] {
   const length: number[] = [];
   for (let rest = size; rest > 0 || length.length === 0; rest >>= 7) length.push((rest & 127) | (rest > 127 ? 128 : 0));
@@ -148,7 +148,7 @@ function field(number: number, value: Uint8Array): Uint8Array {
   return new Uint8Array([...fieldHead(number, value.length), ...value]);
 }
 
-/** A request whose metadata is that deep, put together from the inside. */
+/** A request with deep metadata, put together from the inside. */
 function deepNode(depth: number): Uint8Array {
   const utf8 = new TextEncoder();
   const key = field(1, utf8.encode("a"));
@@ -230,7 +230,7 @@ Deno.test("hostile nodes get a refusal with the reason, and the server lives", a
   });
 });
 
-// --- builders that throw ---
+// --- throwing builders ---
 
 const gateway = {
   apiVersion: "networking.mesh.io/v1",

@@ -1,4 +1,4 @@
-/** HTTP/3 of a gateway comes and goes with the UDP port of its service. */
+/** HTTP/3 of a gateway comes and goes with the UDP port of the gateway's service. */
 import assert from "node:assert/strict";
 import { Fixture, texts } from "./fixture.ts";
 

@@ -1,4 +1,4 @@
-/** A server whose pages and webhooks are asked for hundreds of times at once answers its probe meanwhile. */
+/** A server answers its probe amid hundreds of simultaneous requests for pages and webhooks. */
 import assert from "node:assert/strict";
 import { withServer } from "./running.ts";
 
@@ -14,7 +14,7 @@ for (const path of ["/debug/configz", "/debug/?q=a", "/metrics", "/validate"]) {
       await ask(path);
       let answered = 0;
       const all = Array.from({ length: 300 }, () => ask(path).then(() => answered++));
-      // Whatever came before the probe in one turn of the loop would be answered before it.
+      // All requests ahead of the probe in one turn of the loop would be answered before the probe.
       await Promise.race(all);
       await ask("/ready");
       assert(answered < 300, "the probe was the last");

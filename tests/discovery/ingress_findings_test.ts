@@ -1,4 +1,4 @@
-/** The findings about Ingresses in a running server: about what somebody wrote, and not about what is made of it. */
+/** The findings about Ingresses in a running server: about the written objects, and not about derived objects. */
 import assert from "node:assert/strict";
 import { withServer } from "./running.ts";
 
@@ -106,7 +106,7 @@ spec: { serviceAccountName: gateway, containers: [{ name: mesh-proxy, image: p, 
   const door = written("door", "{ app: door }", 2025);
   const both = pod("{ istio: ingressgateway, app: door }");
   const apart = pod("{ istio: ingressgateway }") + pod("{ app: door }").replace("gateway-1", "gateway-2");
-  // The certificates are not there, which is said of both in any case.
+  // The certificates are missing in both worlds, so both have findings about them.
   const ofHosts = async (pods: string) =>
     (await findings(web, door, pods)).filter((one) => !one.startsWith("missing-credential"));
   assert.deepEqual(await ofHosts(both), ["gateways-of-one-host spec.servers[0].hosts[0]"]);

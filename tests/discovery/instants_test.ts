@@ -1,4 +1,4 @@
-/** Findings that come with time: a running server looks again when a certificate ends. */
+/** Findings at an instant: a running server looks again when a certificate ends. */
 import assert from "node:assert/strict";
 import type { Finding } from "../../lib/finding/finding.ts";
 import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
@@ -7,7 +7,7 @@ import { page, withServer } from "./running.ts";
 const DAY = 86_400_000;
 const example = new URL("../testdata/findings/unusable-credential/triggers.yaml", import.meta.url);
 
-/** Instant at which the certificate of the example ends. */
+/** The end of the example's certificate. */
 const END = Date.UTC(2025, 5, 30);
 
 Deno.test("a server finds a certificate that ends when it ends, though no file changes", async () => {

@@ -1,4 +1,7 @@
-/** What a proxy has of a host stays in force while it cannot be made, also when the proxy comes into another class. */
+/**
+ * A proxy's last good resources of a host stay in force while the host fails to translate, also when the proxy comes
+ * into another class.
+ */
 import assert from "node:assert/strict";
 import { contents, Fixture, type TestNode } from "./fixture.ts";
 import { TrappedRegistry } from "./trapped_registry.ts";
@@ -21,7 +24,7 @@ const gateway = (name: string, port: number) => ({
 });
 const app: TestNode = { namespace: "x", address: "172.16.0.9", labels: { app: "p" } };
 
-/** A pipeline with the services `good` and `bad`, of which the second goes off from `spring` on. */
+/** A pipeline with the services `good` and `bad`; translation of `bad` throws from `spring` on. */
 async function world() {
   const fixture = new Fixture();
   const registry = new TrappedRegistry();

@@ -1,4 +1,4 @@
-/** What proxies that are gone leave behind. */
+/** The memory left behind by departed proxies. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { encode } from "../../lib/pb/codec.ts";
@@ -35,7 +35,7 @@ const same = (bytes: Uint8Array) => Buffer.from(bytes);
 const text = (value: string) => ({ stringValue: value });
 const fields = (map: object) => ({ structValue: { fields: map } });
 
-/** Configuration that has translation ask for labels, namespaces, networks and headers. */
+/** Configuration whose translation asks for labels, namespaces, networks and headers. */
 const FILES = {
   "entry.yaml": `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -70,10 +70,10 @@ spec: { workloadSelector: { labels: { app: selected } }, egress: [{ hosts: ["*/*
 `,
 };
 
-/** Each proxy has another one, as long as they may be. */
+/** A different id for each proxy, of the greatest length. */
 const nodeId = (i: number) => `sidecar~10.0.0.1~${`a${i}`.padEnd(900, "a")}.x~x.svc.cluster.local`;
 
-/** Nodes that carry a lot, each in another place; a refusal is an answer too. */
+/** Bulky nodes, each with the bulk in another place; a refusal is an answer too. */
 const PLACES: Readonly<Record<string, (bulk: string, i: number) => object>> = {
   "the node id": (bulk, i) => ({ id: `sidecar~10.0.0.1~${bulk}${i}.x~x.svc.cluster.local` }),
   "its namespace": (bulk, i) => ({ metadata: { fields: { NAMESPACE: text(bulk + i) } } }),
@@ -92,7 +92,7 @@ const PLACES: Readonly<Record<string, (bulk: string, i: number) => object>> = {
   "metadata that nobody reads": (bulk, i) => ({ metadata: { fields: { EXTRA: text(bulk + i) } } }),
 };
 
-/** Connects, asks for everything, rejects all of it in its own words, and leaves. */
+/** Connects, asks for everything, rejects everything in words of its own, and leaves. */
 async function visit(client: grpc.Client, node: object, type: string, bulk: string): Promise<void> {
   const call = client.makeBidiStreamRequest(ADS, same, same);
   const ended = new Promise<void>((resolve) => call.on("error", () => resolve()).on("end", resolve));
@@ -104,7 +104,7 @@ async function visit(client: grpc.Client, node: object, type: string, bulk: stri
       const { nonce } = decode<{ nonce: string }>("envoy.service.discovery.v3.DeltaDiscoveryResponse", bytes);
       send({ type_url: type, response_nonce: nonce, error_detail: { code: bulk.length, message: bulk } });
       send({ type_url: `${bulk.slice(0, 200)}/${nonce}` });
-      // The answer to this comes after the rejection was taken in.
+      // The answer to this request comes after the server has read the rejection.
       send({ type_url: type, resource_names_subscribe: [bulk] });
     })
   );
@@ -114,7 +114,7 @@ async function visit(client: grpc.Client, node: object, type: string, bulk: stri
   await ended;
 }
 
-/** Has many proxies come and go, each with its own bulk in one place; returns the bytes that each leaves behind. */
+/** Many proxies come and go, each with its own bulk in one place. @returns the bytes left behind by each proxy */
 async function leftBehind(server: DiscoveryServer, size: number, count: number): Promise<number> {
   const client = new grpc.Client(`127.0.0.1:${server.ports.grpc}`, grpc.credentials.createInsecure());
   const places = Object.values(PLACES);
@@ -131,7 +131,7 @@ async function leftBehind(server: DiscoveryServer, size: number, count: number):
     return await keptBytes();
   };
   try {
-    // The first ones fill what has a bound: the ledger, tables of what came last.
+    // The first proxies fill everything with a bound: the ledger, tables of recent events.
     const before = await some(0, count / 2);
     return (await some(count / 2, count) - before) / (count / 2);
   } finally {
@@ -142,7 +142,7 @@ async function leftBehind(server: DiscoveryServer, size: number, count: number):
 Deno.test("a proxy that is gone leaves nothing of the megabyte behind that it had, wherever it had it", async () => {
   await withServer(FILES, async (server) => {
     const each = await leftBehind(server, 1 << 20, 90);
-    // One place that kept it would be seen: a ninth of them have it there, which is 116 kB a proxy.
+    // A single leaking place would show: a ninth of the proxies have their bulk there, which is 116 kB a proxy.
     assert.ok(each < 60_000, `${each} bytes a proxy`);
   });
 });
@@ -156,7 +156,7 @@ Deno.test("thousands of proxies that all say something else leave nothing behind
   });
 });
 
-/** A call without a connection: answers are decoded, and its end is noted. */
+/** A call without a connection: decodes answers, and notes the end. */
 class LooseCall {
   readonly peer = { address: "192.0.2.1:1" };
   readonly headers = {};
@@ -179,7 +179,7 @@ class LooseCall {
   }
 }
 
-/** All tables of a wire before a pipeline, without a network: what 10,000 visits through sockets would take minutes for. */
+/** All tables of a wire before a pipeline, without a network: 10,000 visits through sockets would take minutes. */
 function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
   const metrics = wireMetrics(kernel.metrics);
   let numbers = 0;
@@ -239,12 +239,12 @@ Deno.test("10,000 identities, each with 8 kB and 200 with a megabyte, leave at m
   const places = Object.values(PLACES);
   const before = await keptBytes();
   for (let i = 0; i < 10_000; i++) {
-    // A table that kept what clients say would have 80 MB of the small ones, and one that kept some of it large ones.
+    // A leaking table would keep 80 MB of the small texts; a table leaking only some texts would keep large texts.
     const bulk = `${i}-`.padEnd(i % 50 === 0 ? 1 << 20 : 1 << 13, "x");
     looseVisit(context, { id: nodeId(i), ...places[i % places.length]!(bulk, i) }, TYPES[i % TYPES.length]!, bulk);
     if (i % 100 !== 99) continue;
     fixture.pipeline.translator.sweep();
-    // What is held weakly goes when the event loop turns.
+    // Weakly held objects go when the event loop turns.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
   fixture.pipeline.translator.sweep();

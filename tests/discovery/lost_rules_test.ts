@@ -1,4 +1,4 @@
-/** Rules that each proxy must get, independent of other objects. */
+/** Rules for every proxy, independent of other objects. */
 import assert from "node:assert/strict";
 import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
 

@@ -3,7 +3,7 @@ import { parseObject } from "../../lib/config/object.ts";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
 import { contents, Fixture } from "./fixture.ts";
 
-/** Service entries whose endpoints have this last byte. */
+/** Service entries whose endpoints have the given last byte. */
 function entries(count: number, byte: number): AnyConfigObject[] {
   return Array.from({ length: count }, (_, i) => {
     const tree = {

@@ -1,6 +1,6 @@
 /**
- * The object by which a control plane is installed, as mesh configuration of a server: taken where its file is named, and a
- * warning where it lies in the folder alone.
+ * The operator's object as mesh configuration of a server: taken from a named file, and a warning from the folder
+ * alone.
  */
 import assert from "node:assert/strict";
 import { openLog } from "./open_log.ts";
@@ -20,7 +20,8 @@ spec: { meshConfig: { outboundTrafficPolicy: { mode: ${mode} } } }
 Deno.test("a mesh configuration in the folder is not in force, and a warning in the log and on the page says how to pass it", async () => {
   const { log, lines } = openLog();
   await withServer({ "install.yaml": operator("REGISTRY_ONLY") }, async ({ ports, mesh }) => {
-    // The folder is its users', and the mesh configuration the operator's: it names other sources, and variables of the server.
+    // The folder belongs to users, and the mesh configuration to the operator: it names other sources, and variables of
+    // the server.
     assert.equal(mesh.state.mesh.outboundTrafficPolicy.mode, "ALLOW_ANY");
     const found = JSON.parse((await page(ports.http, "/debug/problemz")).body)
       .filter(({ code }: { code: string }) => code === "MSH1050");

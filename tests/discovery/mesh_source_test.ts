@@ -1,4 +1,4 @@
-/** The mesh files at run time, against real files. What happens is awaited by its log line; nothing waits for a time. */
+/** The mesh files at run time, against real files. Tests await log lines, never a time. */
 import assert from "node:assert/strict";
 import { findingFile, findingObject } from "../../lib/finding/finding.ts";
 import { type MeshSource, type MeshState, startMeshSource } from "../../lib/discovery/sources/mesh_source.ts";
@@ -7,7 +7,7 @@ import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 
-/** Both files in a folder of their own, what has been in force, and what was logged. */
+/** Both files in a folder, the past states in force, and the log. */
 class Fixture {
   readonly states: MeshState[] = [];
   readonly lines: Record<string, unknown>[] = [];
@@ -110,7 +110,7 @@ test("remove and copy, again and again, never puts the defaults in force", async
   await fixture.start();
   for (let round = 0; round < 40; round++) {
     await Deno.remove(fixture.mesh);
-    // As `cp` does: the file is there and empty before it has its text.
+    // Like `cp`: the file is there and empty before its text.
     const file = await Deno.open(fixture.mesh, { create: true, write: true });
     await new Promise((resolve) => setTimeout(resolve, round % 8));
     await file.write(new TextEncoder().encode(`proxyListenPort: ${20000 + round}\n`));

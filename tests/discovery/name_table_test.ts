@@ -1,4 +1,4 @@
-/** Name tables for agents: one for all proxies that see the same, kept up to date by what changed. */
+/** Name tables for agents: one table for all proxies with the same view, updated after changes. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeNameTable } from "../../lib/dns/table/name_table_wire.ts";

@@ -1,10 +1,10 @@
-/** Gateways of networks on their way to proxies: only what is behind them is built again. */
+/** Gateways of networks on their way to proxies: only endpoints behind the gateways are built again. */
 import assert from "node:assert/strict";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { RegistrySink } from "../../lib/registry/types.ts";
 import { Fixture, texts } from "./fixture.ts";
 
-/** A registry with gateways that a test moves. */
+/** A registry whose gateways the test moves. */
 class Gateways extends MockRegistry {
   report: RegistrySink["networks"] = () => {};
 

@@ -1,4 +1,6 @@
-/** What guards and was never valid is not in force, and that is said wherever somebody asks; once valid, it stays. */
+/**
+ * A guard that was never valid is not in force, and every page and metric tells so. A guard once valid stays in force.
+ */
 import assert from "node:assert/strict";
 import { page, withServer } from "./running.ts";
 import { until } from "../patience.ts";
@@ -7,7 +9,7 @@ interface Guard {
   readonly kind: string;
   readonly good: string;
   readonly bad: string;
-  /** The field that is wrong. */
+  /** The wrong field. */
   readonly field: RegExp;
 }
 

@@ -1,6 +1,5 @@
 /**
- * A log of which every line can be read.
- *
+ * A log whose lines a test can read.
  * @module
  */
 import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
@@ -12,7 +11,7 @@ export interface OpenLog {
   readonly lines: Record<string, unknown>[];
 }
 
-/** Makes one with the server's scopes. */
+/** Makes an open log with the server's scopes. */
 export function openLog(): OpenLog {
   const lines: Record<string, unknown>[] = [];
   const text = new TextDecoder();

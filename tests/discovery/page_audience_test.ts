@@ -1,4 +1,6 @@
-/** Every debug page under one rule, by HTTP from another machine and on discovery's streams: who sees what. */
+/**
+ * Every debug page under one rule, by HTTP from another machine and on discovery's streams: the pages of each client.
+ */
 import assert from "node:assert/strict";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
@@ -7,7 +9,7 @@ import { QuestionClient } from "./question_client.ts";
 import { withServer } from "./running.ts";
 import { idOf } from "./token_clients.ts";
 
-/** An address of this machine that is not the loopback: a client by it counts as one of another machine. */
+/** An address of this machine beside loopback: a client from there counts as a client from another machine. */
 const own = Deno.networkInterfaces().find(({ family, address }) => family === "IPv4" && !address.startsWith("127."));
 
 const FILES = {
@@ -23,7 +25,7 @@ spec:
 `,
 };
 
-/** Queries with which each page shows something; the others need none. */
+/** Queries that make each page show something; other pages need no query. */
 const QUERIES: Readonly<Record<string, string>> = {
   config_dump: "proxyID=PROXY",
   ndsz: "proxyID=PROXY",
@@ -35,7 +37,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   explain: "from=shop/cart-1&to=http://hidden.example.com",
 };
 
-/** The rule: of all pages these are about one proxy. A page more changes this line, and is thought about. */
+/** The rule: these pages are about a single proxy. A new page changes this line, and is thought about. */
 const OWN = ["config_dump", "ndsz", "edsz"];
 
 const BROWSER = { accept: "text/html" };

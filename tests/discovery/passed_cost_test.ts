@@ -1,4 +1,4 @@
-/** What gateways between networks (AUTO_PASSTHROUGH) cost others: nothing. */
+/** The cost of gateways between networks (AUTO_PASSTHROUGH) for others: nothing. */
 import assert from "node:assert/strict";
 import { contents, Fixture, service } from "./fixture.ts";
 

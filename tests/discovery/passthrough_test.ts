@@ -1,4 +1,4 @@
-/** What the chains of ports that nothing names cost, and whose they are. */
+/** The cost and the sharing of filter chains for unnamed ports. */
 import assert from "node:assert/strict";
 import { Fixture, service, texts } from "./fixture.ts";
 

@@ -1,4 +1,4 @@
-/** What the server makes of ProxyFilters beside configuration: the metric of patches, and the services that they name. */
+/** The server's other uses of ProxyFilters: the metric of patches, and the services named by patches. */
 import assert from "node:assert/strict";
 import { scrapeMetrics } from "../../lib/discovery/measure.ts";
 import { createMetrics } from "../../lib/kernel/metrics/registry.ts";

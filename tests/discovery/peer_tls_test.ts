@@ -1,4 +1,4 @@
-/** What a change of PeerAuthentication costs, and what each proxy gets of it. */
+/** The cost of changes of a PeerAuthentication, and their effect on each proxy. */
 import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/finding/finding.ts";
 import { contents, Fixture, service, type TestNode, texts } from "./fixture.ts";

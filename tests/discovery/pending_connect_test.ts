@@ -9,7 +9,7 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggreg
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
-/** A source that answers no connect by itself. */
+/** A source whose connects wait for the test. */
 class SlowSource implements Disposable {
   readonly controls: ConnectControl[] = [];
   /** Aborted connects so far. */
@@ -41,7 +41,7 @@ class SlowSource implements Disposable {
   }
 }
 
-/** A client that asks for clusters. @returns how its stream ends */
+/** A client asking for clusters. @returns the end of the client's stream */
 function client(port: number): { ended: Promise<number>; close: () => void } {
   const channel = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,
@@ -64,7 +64,7 @@ Deno.test("the stop of a server aborts the connects that its source has not answ
     await source.asked;
     assert.deepEqual([source.aborted, [...xds.streams()].length], [0, 0]);
   };
-  // When it is left the server is stopped as by SIGTERM, and each of its parts must report that it is done.
+  // When the run ends, the server stops as by SIGTERM. Each part of the server must report its end.
   await withServer({}, run, { options: { shutdownDuration: 60_000 } });
   assert.deepEqual([source.aborted, source.controls.every(({ signal }) => signal.aborted)], [3, true]);
   assert.deepEqual(await Promise.all(clients.map(({ ended }) => ended)), [14, 14, 14]);

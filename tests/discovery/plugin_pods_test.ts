@@ -1,4 +1,6 @@
-/** Pods of the node plugin are found by their node: any order of events says what a walk over all pods would say. */
+/**
+ * Pods of the node plugin are found by their node: any order of events gives the same answer as a walk over all pods.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type PluginPod, PluginPods, readPluginPod } from "../../lib/discovery/duties/plugin_pods.ts";

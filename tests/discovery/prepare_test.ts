@@ -1,4 +1,4 @@
-/** The first proxy of a large mesh: what all proxies share is built in steps before it joins. */
+/** The first proxy of a large mesh: parts shared by all proxies are built in steps before the proxy joins. */
 import assert from "node:assert/strict";
 import { PipelineSource } from "../../lib/discovery/proxies/source.ts";
 import type { ConnectControl, ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
@@ -18,7 +18,7 @@ function world(services: number): Fixture {
 
 const NODE = { namespace: "n0", address: "10.1.0.1" };
 
-/** The steps that prepare for a proxy. */
+/** The steps of preparation for a proxy. */
 function stepsFor(
   { nodes, pipeline }: Fixture,
   type = "sidecar",

@@ -11,8 +11,8 @@ import { FarCluster, transportSettings } from "./random_transport.ts";
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
 
 /**
- * A check of one world, after which the event loop turns: until then a world stays in memory, by its weak references,
- * and thousands do not fit.
+ * A check of one world, followed by a turn of the event loop. Until the turn a world stays in memory, by its weak
+ * references, and thousands do not fit.
  */
 function inTurn<T extends unknown[]>(check: (...values: T) => void): (...values: T) => Promise<void> {
   return async (...values) => {
@@ -21,7 +21,7 @@ function inTurn<T extends unknown[]>(check: (...values: T) => void): (...values:
   };
 }
 
-/** Compares every proxy after some steps with one that joins what they left. */
+/** Compares every proxy after some steps with a new proxy in the resulting world. */
 function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): void {
   const { fixture, joined, networks, farStates } = play(steps, true, settings);
   const fresh = new Fixture({ cache: true, settings, mesh: fixture.pipeline.mesh, networks });

@@ -1,4 +1,4 @@
-/** What a gRPC library gets over the wire for what it asks, also where it asks for much or for nonsense. */
+/** A gRPC library's questions and answers over the wire, with many names and with nonsense too. */
 import assert from "node:assert/strict";
 import { decode } from "../../lib/pb/reflect.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/protocol/types.ts";
@@ -36,7 +36,7 @@ async function withLibrary(run: (client: QuestionClient, port: number) => Promis
   });
 }
 
-/** Names of the resources that come for these names. */
+/** Names of the resources in the answer for some names. */
 async function named(client: QuestionClient, typeUrl: string, ...names: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const resource of await client.resources(typeUrl, ...names)) {
@@ -60,7 +60,7 @@ Deno.test("listeners are named as they are asked for: short, with the namespace,
   withLibrary(async (client) => {
     const names = ["one:80", "one.shop:80", "one.shop.svc:80", "one.shop.svc.cluster.local:80", "two.bank:81", "one"];
     assert.deepEqual(await named(client, LISTENER, ...names), [...names].sort());
-    // A short name is that of the client's own namespace.
+    // A short name belongs to the client's own namespace.
     assert.deepEqual(await named(client, LISTENER, "two:80", "one.bank:80"), []);
   }));
 

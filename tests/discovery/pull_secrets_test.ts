@@ -1,4 +1,4 @@
-/** Secrets of registries in extension configurations: which stream gets them, and when. */
+/** Secrets of registries in extension configurations: the streams with a secret, and the time of each sending. */
 import assert from "node:assert/strict";
 import { FactStore } from "../../lib/config/facts/store.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
@@ -43,7 +43,7 @@ function plugin(spec: object = {}, namespace = "shop"): object {
   };
 }
 
-/** An API that says who may read Secrets, and a proxy of shop with an agent. */
+/** An API with rights to read Secrets, and a proxy of shop with an agent. */
 function world(options: { readonly delta?: boolean; readonly reader?: Partial<CredentialReader> } = {}) {
   const fixture = new Fixture();
   const store = new FactStore();
@@ -221,7 +221,7 @@ Deno.test("a plugin that comes to name a secret keeps its configuration at the c
   client.close();
 });
 
-/** Counts how often all of it is looked at. */
+/** Counts walks over the whole map. */
 class CountedMap extends Map<string, string> {
   walks = 0;
 

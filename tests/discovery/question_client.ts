@@ -54,13 +54,13 @@ export class QuestionClient implements Disposable {
     });
   }
 
-  /** @param metadata of its node */
+  /** @param metadata of the client's node */
   static async connect(port: number, id: string, token?: string, metadata?: object): Promise<QuestionClient> {
     const node = { id, ...(metadata && { metadata: struct({ ...metadata }) }) };
     return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, PATIENCE)), node, token);
   }
 
-  /** Becomes a proxy: it has its clusters then. */
+  /** Becomes a proxy with clusters. */
   async subscribe(): Promise<void> {
     const { nonce } = await this.#request({ type_url: CLUSTERS });
     this.#nonce = nonce;
@@ -72,18 +72,18 @@ export class QuestionClient implements Disposable {
     this.#send({ type_url: typeUrl });
   }
 
-  /** Rejects its clusters after all. */
+  /** Rejects the clusters after all. */
   reject(message: string): void {
     this.#send({ type_url: CLUSTERS, response_nonce: this.#nonce, error_detail: { code: 13, message } });
   }
 
-  /** Reports the health of its workload, as an agent does. */
+  /** Reports the health of the client's workload, like an agent. */
   reportHealth(healthy: boolean, reason = "not well"): void {
     const type = "type.googleapis.com/istio.v1.HealthInformation";
     this.#send({ type_url: type, ...(!healthy && { error_detail: { code: 500, message: reason } }) });
   }
 
-  /** The response to a question; the end of the stream, if that is the answer. */
+  /** The response to a question, or the end of the stream. */
   async resources(
     typeUrl: string,
     ...names: string[]
@@ -96,7 +96,7 @@ export class QuestionClient implements Disposable {
     }
   }
 
-  /** The text of a page, or the code that refuses it. */
+  /** The text of a page, or the code of a refusal. */
   async page(...names: string[]): Promise<string> {
     const [first] = await this.resources("istio.io/debug", ...names);
     return typeof first === "object" ? new TextDecoder().decode(first.value) : first ?? "";

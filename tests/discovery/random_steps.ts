@@ -1,6 +1,5 @@
 /**
- * Random changes of a mesh that proxies are in, one by one.
- *
+ * Random changes of a mesh with proxies, step by step.
  * @module
  */
 import assert from "node:assert/strict";
@@ -10,11 +9,11 @@ import { Fixture, type FixtureOptions, type TestNode } from "./fixture.ts";
 import { far, FarCluster, type FarState, meshChange, NETWORKS, nodeSettings } from "./random_transport.ts";
 import { keyPlace, name, namespace, type Tree, tree } from "./random_trees.ts";
 
-/** One change. */
+/** A change. */
 export type Step =
   | { readonly do: "put"; readonly tree: Tree }
   | { readonly do: "remove"; readonly key: string }
-  /** Gives the endpoints of all objects that are there another service account, and changes nothing else. */
+  /** Gives the endpoints of all present objects another service account, and changes nothing else. */
   | { readonly do: "account"; readonly account: string }
   /** Other keys of a token issuer are fetched. */
   | { readonly do: "keys"; readonly place: string; readonly keys: string }
@@ -24,10 +23,10 @@ export type Step =
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
-/** A proxy whose agent gives it an identity. */
+/** A proxy with an identity from its agent. */
 const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
 
-/** A workload that speaks xDS itself. */
+/** A workload that speaks xDS without a proxy. */
 const LIBRARY = { ...AGENT, GENERATOR: { stringValue: "grpc" } };
 
 const node: fc.Arbitrary<TestNode> = fc.record({
@@ -87,7 +86,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: node.map((node) => ({ do: "join" as const, node })) },
 );
 
-/** Proxies that are there from the start, so that every change meets some. */
+/** Proxies from the start on, so that every change meets some. */
 const early: readonly TestNode[] = [
   { namespace: "a", address: "172.16.0.1", labels: { app: "p" } },
   { namespace: "a", address: "172.16.0.4", labels: { app: "p" }, metadata: AGENT },
@@ -128,8 +127,8 @@ const served = (name: string, namespace: string, ports: readonly object[], addre
 });
 
 /**
- * Services that are there in every world: of the early libraries, whose ports these are; of ports that carry bytes, for
- * rules about them; of the gateways' own, without which they take no HTTP/3.
+ * Services of every world: services of the early libraries, on the libraries' ports; services whose ports carry bytes,
+ * for rules about bytes; services of the gateways, needed for HTTP/3.
  */
 const SERVED = [
   served("served", "a", [{ number: 80, name: "grpc", protocol: "GRPC" }], ["172.16.0.1"]),
@@ -167,7 +166,7 @@ const MESH: NonNullable<FixtureOptions["mesh"]> = {
   ],
 };
 
-/** Plays steps; gives the fixture with what every proxy has at the end. */
+/** Plays steps. @returns the fixture, and each proxy's resources at the end */
 export function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
   const fixture = new Fixture({ cache, settings, mesh: MESH });
   let cluster: FarCluster | undefined;
@@ -203,5 +202,5 @@ export function play(steps: readonly Step[], cache: boolean, settings = SETTINGS
   return { fixture, joined, networks, farStates };
 }
 
-/** So many changes that they meet. */
+/** Enough changes for many encounters. */
 export const manySteps: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 15, maxLength: 60, size: "max" });

@@ -1,7 +1,6 @@
 /**
  * Random ways from proxy to proxy: hosts by wildcards, databases, tunnels, headers before connections, other clusters,
- * and settings of the mesh that decide about them.
- *
+ * and related settings of the mesh.
  * @module
  */
 import fc from "fast-check";
@@ -9,7 +8,7 @@ import type { MeshConfig, MeshNetworks } from "../../lib/config/mesh/types.ts";
 import { type MockEndpoint, MockRegistry } from "../../lib/registry/mock.ts";
 import type { Fixture, FixtureOptions } from "./fixture.ts";
 
-/** Networks with and without gateways, by what endpoints say and by their addresses. */
+/** Networks with and without gateways, by labels of endpoints and by addresses. */
 export const NETWORKS: readonly MeshNetworks[] = [
   { networks: {} },
   { networks: { n1: { endpoints: [], gateways: [{ address: "1.2.3.4", port: 15443 }] } } },
@@ -24,7 +23,7 @@ export const NETWORKS: readonly MeshNetworks[] = [
   },
 ];
 
-/** Settings under which connections are made and taken in other ways. */
+/** Settings that change how connections are made and taken. */
 export const transportSettings: fc.Arbitrary<NonNullable<FixtureOptions["settings"]>> = fc.record({
   PILOT_ENABLE_SIDECAR_LISTENING_HBONE: fc.boolean(),
   PILOT_ENABLE_SENDING_HBONE: fc.boolean(),
@@ -63,7 +62,7 @@ export const tls = fc.constantFrom(
   { mode: "SIMPLE", subjectAltNames: [] },
 );
 
-/** Resolution and protocol of a service by a wildcard; plain bytes name no host that could be resolved. */
+/** Resolution and protocol of a service by a wildcard; plain bytes name no host to resolve. */
 export const wild = fc.constantFrom(
   ...["HTTP", "TLS"].map((protocol) => ({ resolution: "DYNAMIC_DNS", protocol })),
   ...["NONE", "STATIC"].flatMap((resolution) => ["HTTP", "TCP"].map((protocol) => ({ resolution, protocol }))),
@@ -77,10 +76,10 @@ export const nodeSettings: readonly Readonly<Record<string, { stringValue: strin
   { INTERCEPTION_MODE: { stringValue: "NONE" } },
 ];
 
-/** Hosts that another cluster may have, too. */
+/** Hosts shared with another cluster. */
 const SHARED = ["svc.a.svc.cluster.local", "svc.b.svc.cluster.local"] as const;
 
-/** What another cluster has of a host. */
+/** Another cluster's endpoints of a host. */
 export interface FarState {
   readonly host: typeof SHARED[number];
   readonly endpoints: readonly MockEndpoint[];

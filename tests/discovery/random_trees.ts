@@ -1,6 +1,5 @@
 /**
- * Random objects of the kinds that proxies' resources are made of, few names so that they meet.
- *
+ * Random objects of the kinds behind proxies' resources, with few names for many encounters.
  * @module
  */
 import fc from "fast-check";
@@ -141,12 +140,12 @@ const virtualService = fc.record({
   },
 }));
 
-/** An empty one is refused. */
+/** Validation refuses an empty policy. */
 const policy = (trafficPolicy: object) => Object.keys(trafficPolicy).length > 0 ? { trafficPolicy } : {};
 
 const destinationRule = fc.record({
   object: meta("DestinationRule"),
-  // One that is there in every world, with ports that carry bytes.
+  // The second host exists in every world, with ports that carry bytes.
   host: fc.oneof({ weight: 2, arbitrary: pattern }, { weight: 1, arbitrary: fc.constant("bytes.a.com") }),
   exportTo,
   subsets: fc.uniqueArray(subset, { maxLength: 2 }),
@@ -234,7 +233,7 @@ const peerAuthentication = fc.record({
   },
 }));
 
-/** Places from which keys of token issuers are fetched: at hosts that may be services, and as the issuer says. */
+/** Places of the keys of token issuers: at hosts that may be services, and by the issuer's own configuration. */
 export const keyPlace = fc.constantFrom(
   "http://x.com/keys",
   "http://svc.a.svc.cluster.local:9090/keys",
@@ -253,7 +252,10 @@ const requestAuthentication = fc.record({
   },
 }));
 
-/** What rules of policies ask: what libraries compare, what they do not, and what holds of bytes, too. */
+/**
+ * Conditions in rules of policies: some that libraries compare, some that libraries ignore, and some that hold for
+ * bytes, too.
+ */
 const rule = fc.record({
   from: fc.option(
     fc.constantFrom(
@@ -279,7 +281,7 @@ const rule = fc.record({
   ),
 }, { requiredKeys: [] });
 
-/** What a rule of a CUSTOM policy may ask: nothing about identities, which come after the answer. */
+/** Conditions in a rule of a CUSTOM policy: nothing about identities, which come after the answer. */
 const customRule = fc.record({
   from: fc.constant([{ source: { remoteIpBlocks: ["10.0.0.0/8"] } }]),
   to: fc.constantFrom([{ operation: { ports: ["80"] } }], [{ operation: { paths: ["/a/*"] } }]),
@@ -430,11 +432,11 @@ const proxyFilter = fc.record({
   spec: { ...priority, configPatches, ...(selector ? { workloadSelector: { labels: selector } } : {}) },
 }));
 
-/** What may have a service account. */
+/** An object or endpoint with an optional service account. */
 interface Account {
   readonly serviceAccount?: string;
 }
-/** An object as it is written. */
+/** An object in written form. */
 export interface Tree {
   readonly kind: string;
   readonly metadata: { readonly namespace: string; readonly name: string };
@@ -444,5 +446,5 @@ const trees = [
   ...[serviceEntry, serviceEntry, wildEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
   ...[peerAuthentication, requestAuthentication, authorizationPolicy, telemetry, wasmPlugin, proxyFilter, proxyFilter],
 ] as const;
-/** Any of them. */
+/** Any random object. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

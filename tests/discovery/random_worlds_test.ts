@@ -1,4 +1,4 @@
-/** Random worlds are worth something: what is drawn is taken, and proxies get what it asks for. */
+/** Random worlds are worth something: validation accepts the objects, and the objects reach proxies. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseObject } from "../../lib/config/object.ts";

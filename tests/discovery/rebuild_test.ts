@@ -8,7 +8,7 @@ import { name, namespace, type Tree, tree } from "./random_trees.ts";
 /** Runs of the property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
 
-/** An event loop that turns once after each step of a push, when the test says so. */
+/** An event loop that turns once after each step of a push, on the test's command. */
 class Turns {
   #now = 0;
   #waiting: (() => void) | undefined;
@@ -18,7 +18,7 @@ class Turns {
     turn: () => new Promise<void>((resolve) => this.#waiting = resolve),
   };
 
-  /** Lets one step run; false: no push is in the middle. */
+  /** Runs a step. @returns false: no push is in the middle */
   async next(): Promise<boolean> {
     const resume = this.#waiting;
     if (resume === undefined) return false;

@@ -1,4 +1,4 @@
-/** Servers whose configuration comes from another control plane over xDS, and the control plane's side of that. */
+/** Servers with configuration from another control plane over xDS, and the control plane's side. */
 import assert from "node:assert/strict";
 import type { ConfigSource } from "../../lib/config/mesh/types.ts";
 import type { Finding } from "../../lib/finding/finding.ts";
@@ -27,11 +27,11 @@ spec:
 
 const hosts = ({ store }: DiscoveryServer) => store.list("ServiceEntry").map(({ spec }) => spec.hosts[0]).sort();
 
-/** One address for servers that come and go. */
+/** A lasting address for changing servers. */
 class Door implements Disposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   #open = new AbortController();
-  /** Undefined: who comes is sent away. */
+  /** Undefined: callers are sent away. */
   #target: number | undefined;
 
   constructor() {
@@ -42,7 +42,7 @@ class Door implements Disposable {
     return `xds://127.0.0.1:${(this.#listener.addr as Deno.NetAddr).port}`;
   }
 
-  /** From now on connections go there; those that are open end. */
+  /** Leads new connections to a port, and ends open connections. */
   lead(target: number | undefined): void {
     this.#target = target;
     this.#open.abort();
@@ -224,7 +224,7 @@ async function asked(server: () => Promise<ServerCall>, namespace: string): Prom
   }
 }
 
-/** A server in plain text, to which a token is shown. */
+/** A server in plain text whose callers show a token. */
 function plain(port: number, token?: string): () => Promise<ServerCall> {
   const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return () => Promise.resolve({ target: { host: "127.0.0.1", port }, authority: "xds", metadata });

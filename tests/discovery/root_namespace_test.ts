@@ -86,7 +86,7 @@ Deno.test("a root namespace that an empty folder fixes is a warning in the log a
     assert.equal(said().length, 1);
     assert.match(said()[0]!, /warn.*the root namespace is mesh-system until the next start.*expected rootNamespace/);
     assert.deepEqual(await names(), ["root-namespace-of-empty-folder"]);
-    // The object that has no effect because of it tells the same, and where it is.
+    // The affected object tells the same, and its place.
     await write("s.yaml", sidecar("istio-system"));
     assert.deepEqual(await names(), ["outside-root-namespace"]);
     await write("s.yaml", undefined);

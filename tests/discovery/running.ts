@@ -1,6 +1,5 @@
 /**
- * A running discovery server over a folder of its own, for tests.
- *
+ * A running discovery server over a temporary folder, for tests.
  * @module
  */
 import assert from "node:assert/strict";
@@ -12,7 +11,7 @@ import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { Clock } from "../../lib/kernel/time/clock.ts";
 
-/** How a test's server differs from the default one. */
+/** How a test's server differs from the default server. */
 export interface ServerChanges {
   readonly options?: Partial<DiscoveryServerOptions>;
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
@@ -20,7 +19,7 @@ export interface ServerChanges {
   readonly clock?: Clock;
 }
 
-/** Runs a server over these files, and stops it cleanly. */
+/** Runs a server over the given files, and stops the server cleanly. */
 export async function withServer(
   files: Readonly<Record<string, string>>,
   run: (server: DiscoveryServer, folder: string, kernel: Kernel) => Promise<void>,

@@ -1,4 +1,4 @@
-/** What a scrape says while proxies and files come and go. */
+/** The metrics of a scrape while proxies and files come and go. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { notBuiltNames } from "../../lib/kernel/not_built/catalogue.ts";
@@ -27,7 +27,7 @@ Deno.test("a rejection is counted with the code's name, and reset when the clien
       let answer = next();
       send({ node: { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" } });
       send({ response_nonce: nonce(await answer), error_detail: { code: 3, message: "no" } });
-      // Its answer comes after the rejection: the stream is one queue.
+      // The answer comes after the rejection: the stream is one queue.
       send({ response_nonce: "stale" });
       while (!/expired_nonce\{type="cds"\} 1/.test(await scrape())) await new Promise((r) => setTimeout(r, 5));
       const node = 'node="sidecar~10.0.0.1~a.x~x.svc.cluster.local"';

@@ -1,4 +1,4 @@
-/** Who may read Secrets of an API: how often it is asked, and what a proxy has meanwhile. */
+/** Rights to read Secrets of an API: how often the server asks, and the state of a proxy meanwhile. */
 import assert from "node:assert/strict";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
@@ -33,7 +33,7 @@ function world() {
   return { clock, asked, api, rights, stop };
 }
 
-/** Lets promises that are due go on. */
+/** Lets due promises go on. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("an account is asked about once, its right counts for five minutes and until the next answer", async () => {
@@ -133,7 +133,7 @@ Deno.test("a Secret of the API is looked into once the account may list it, and 
   api.allowed = true;
   await clock.advance(60_000);
   await settle();
-  // The stand-in for a certificate is none, which is found out after the right alone.
+  // The stand-in is not a certificate, which the server notices only after asking for the right.
   assert.doesNotMatch(reasons(), /does not allow/);
   edge.close();
   credentials.stop();

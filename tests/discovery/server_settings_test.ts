@@ -12,7 +12,7 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggreg
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
-/** Asks for clusters; resolves with the status if the stream ends, or `answer` when one comes. */
+/** Asks for clusters. @returns the status of an ended stream, or `answer` */
 function ask(port: number, node: object): Promise<string | grpc.StatusObject> {
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,

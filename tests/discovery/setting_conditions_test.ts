@@ -1,6 +1,6 @@
 /**
- * Where a condition has two settings: which combinations of them hold, as Istio's at the time of commit 46aaf05beec do.
- * Each row is tried with all four combinations.
+ * Conditions with two settings: their combinations hold as in Istio at commit 46aaf05beec. Each row is tried with all
+ * four combinations.
  */
 import assert from "node:assert/strict";
 import { cleansEntries } from "../../lib/discovery/registration/start.ts";
@@ -136,7 +136,7 @@ for (const { about, rule, of: [one, other], holds } of ROWS) {
   });
 }
 
-/** Defaults that PILOT_ENABLE_AMBIENT changes, and those of its part that it leaves off. */
+/** Defaults changed by PILOT_ENABLE_AMBIENT, and the settings of ambient that stay off. */
 const OF_AMBIENT = {
   PILOT_ENABLE_AMBIENT_WAYPOINTS: true,
   PILOT_ENABLE_SENDING_HBONE: true,

@@ -10,19 +10,19 @@ import { namesFound, sourceText } from "../surface/source_scan.ts";
 
 type Settings = Partial<SettingsOf<"pilot-discovery">>;
 
-/** A setting, and what becomes different by it: a text that is in one of the proxy's resources only with (or without). */
+/** A setting and its effect: a text that a proxy's resources have only with the setting, or only without. */
 interface Row {
   readonly set: Settings;
-  /** Settings that both sides have. */
+  /** Settings of both sides. */
   readonly beside?: Settings;
   readonly proxy?: TestNode;
-  /** Which resources, by `type/name`. */
+  /** Affected resources, by `type/name`. */
   readonly at: RegExp;
-  /** What some of these have only with the setting. */
+  /** A text in some of the resources with the setting alone. */
   readonly gains?: RegExp;
-  /** What some of these have only without it. */
+  /** A text in some of the resources without the setting alone. */
   readonly loses?: RegExp;
-  /** Such resources are there only with the setting, or only without it. */
+  /** The resources exist only with the setting, or only without. */
   readonly appears?: true;
   readonly vanishes?: true;
   readonly fixture?: FixtureOptions;
@@ -514,7 +514,7 @@ Deno.test("PILOT_ENABLE_EDS_DEBOUNCE=false pushes endpoint changes at once, othe
   assert.deepEqual(direct.at, [0]);
 });
 
-/** Settings whose effect is on the server's ports, its streams or the command line, and the tests that show it. */
+/** Settings with an effect on the server's ports, streams or command line, and the tests of each. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   CLUSTER_ID: "tests/cmd/options_test.ts",
   POD_NAMESPACE: "tests/cmd/options_test.ts",

@@ -1,4 +1,7 @@
-/** What connection managers and TCP proxies of ports cost that workloads serve in the same way, and whose they are. */
+/**
+ * The cost and the sharing of connection managers and TCP proxies of ports. Workloads that serve ports in the same way
+ * share them.
+ */
 import assert from "node:assert/strict";
 import { Block } from "../../lib/resource/block.ts";
 import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
@@ -27,7 +30,7 @@ const COMPRESSOR = {
   },
 };
 
-/** Gives inbound ports an HTTP filter, for all or for one workload. */
+/** Gives inbound ports an HTTP filter, for all workloads or for one. */
 function insertion(selected?: string): object {
   return {
     apiVersion: "networking.mesh.io/v1alpha3",
@@ -65,7 +68,7 @@ function world(count: number, usual: Readonly<Record<string, unknown>> = {}) {
     return fixture.join({ namespace: "x", address: serviceAddress(i + 1), labels: { app: `s${i + 1}` } });
   });
   const { managers } = fixture.pipeline.translator.caches.of;
-  /** Makes changes; gives the number of connection managers that they built. */
+  /** Makes changes. @returns the number of connection managers built */
   const change = (...trees: object[]): number => {
     const before = managers.counts.built;
     fixture.put(...trees);
@@ -82,7 +85,7 @@ function inbound(state: ProxyState) {
 
 interface Parts {
   readonly blocks: readonly Block[];
-  /** Bytes that are its own. */
+  /** Bytes outside of shared blocks. */
   readonly own: number;
 }
 

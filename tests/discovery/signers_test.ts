@@ -9,7 +9,7 @@ import { makeRoot, P256 } from "../pki/support/make.ts";
 
 const SIGNER = "issuers.example.com/mesh";
 
-/** The mesh configuration as far as signers read it. */
+/** The signers' part of the mesh configuration. */
 function meshOf(caCertificates: readonly { readonly pem: string; readonly certSigners?: readonly string[] }[]) {
   const listeners: (() => void)[] = [];
   const source = {
@@ -50,7 +50,7 @@ Deno.test("roots of a signer are those of the entries that name it, else those o
     await changed(() => Deno.writeTextFile(file, `# the company's\n${mounted}`));
     assert.equal(roots.of("issuers.example.com/unknown"), mounted);
     assert.equal(roots.of(SIGNER), one + two, "the entry says more");
-    // What is no certificate leaves the last content in force, and what comes after it is read.
+    // A text without a certificate leaves the last content in force; later content is read.
     await Deno.writeTextFile(file, "nonsense\n");
     await changed(() => Deno.writeTextFile(file, mounted + three));
     assert.equal(roots.of("issuers.example.com/unknown"), mounted + three);

@@ -1,4 +1,4 @@
-/** What a proxy gets instead of what it rejects: nothing that guards is taken from it. */
+/** The stand-ins for a proxy's rejected resources: no guard is taken from the proxy. */
 import assert from "node:assert/strict";
 import { StandIns } from "../../lib/discovery/stand_ins/stand_ins.ts";
 import { readable } from "../../lib/pb/reflect.ts";
@@ -34,11 +34,11 @@ const slow = (timeout: string) => filter("slow", ["CLUSTER", "MERGE", { connect_
 const field = (name: string, value: object) => filter(name, ["CLUSTER", "MERGE", value]);
 const key = (name: string) => `ProxyFilter/x/${name}`;
 
-/** A proxy that rejects what a predicate says, as its stream would report it. */
+/** A proxy that rejects clusters by a predicate, and reports as its stream would. */
 class RejectingProxy {
   readonly state: ProxyState;
   readonly standIns: StandIns;
-  /** What it has taken, by name. */
+  /** The accepted resources by name. */
   readonly has = new Map<string, EncodedResource>();
   offers: string[] = [];
   failures: unknown[] = [];
@@ -54,13 +54,13 @@ class RejectingProxy {
     });
   }
 
-  /** The cluster that it is sent. */
+  /** The cluster for the proxy now. */
   get wanted(): EncodedResource | undefined {
     const sets = this.standIns.sets(TYPE.cluster, this.state.resourceSets(TYPE.cluster)) ?? [];
     return sets.findLast((set) => set.has(this.name))?.get(this.name);
   }
 
-  /** It is sent what differs, and answers. */
+  /** Sends changed resources to the proxy. The proxy answers. */
   look(): void {
     const { wanted } = this;
     if (wanted === undefined || wanted === this.has.get(this.name)) return;
@@ -75,7 +75,7 @@ class RejectingProxy {
     }
   }
 
-  /** The cluster that it has, as a message. */
+  /** The proxy's cluster as a message. */
   get cluster(): { readonly connect_timeout?: { readonly seconds: number }; readonly [field: string]: unknown } {
     const { value } = this.has.get(this.name) ?? assert.fail(`no cluster ${this.name}`);
     return readable("envoy.config.cluster.v3.Cluster", value) as ReturnType<() => RejectingProxy["cluster"]>;
@@ -85,7 +85,7 @@ class RejectingProxy {
     return [...this.state.rejectedPatches.values()][0];
   }
 
-  /** Waits until it is decided what it has instead. */
+  /** Waits until the stand-in of the proxy is decided. */
   async decided(kind: string): Promise<void> {
     await until(`${kind}, not ${this.row?.standIn}`, () => this.row?.standIn === kind);
   }

@@ -1,4 +1,4 @@
-/** What a server says in its log when it has started. */
+/** The log of a started server. */
 import assert from "node:assert/strict";
 import { VERSION } from "../../lib/kernel/program/build_info.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";

@@ -1,4 +1,4 @@
-/** The values that a stock agent of Istio has by itself, against a server without a flag: each fits, in both spellings. */
+/** The default values of a stock agent of Istio against a server without a flag: each fits, in both spellings. */
 import assert from "node:assert/strict";
 import { tokenAudiences } from "../../lib/authenticators/audiences.ts";
 import { OWN_TOKEN_FILES } from "../../lib/authenticators/own_token.ts";
@@ -62,7 +62,7 @@ spec:
 
 const ID = "sidecar~10.8.0.2~web-0.shop~shop.svc.cluster.local";
 
-/** What a proxy that names a cluster gets, without its name. */
+/** The resources of a proxy with a named cluster, without the name. */
 async function resourcesOf(port: number, http: number, cluster: string | undefined) {
   const metadata = cluster === undefined ? undefined : { CLUSTER_ID: cluster };
   using proxy = await QuestionClient.connect(port, ID, undefined, metadata);
@@ -160,7 +160,7 @@ Deno.test("a token of a stock agent is asked about at the server's own API, one 
 
 const review_ = (api: ApiClient) => tokenReviewer(api, { clusterId: "Orch", clusterAliases: {} }, undefined);
 
-/** Value by value: ours, and Istio's, which a server and an agent without a flag both take. */
+/** Value by value: ours, and Istio's. A server and an agent without a flag take both. */
 Deno.test("every default value that crosses between the programs is taken in both spellings", () => {
   const settings = defaultSettings("pilot-discovery");
   const rows: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {

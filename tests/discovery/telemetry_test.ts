@@ -1,4 +1,4 @@
-/** What changes of Telemetries cost, and whom they concern. */
+/** The cost of changes of Telemetries, and the affected proxies. */
 import assert from "node:assert/strict";
 import { contents, Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";
 
@@ -157,7 +157,7 @@ const web = {
 const PEERS = /x-mesh-peer/;
 const STATS = /envoy\.access_loggers\.stats/;
 
-/** All that a proxy gets, as one text. */
+/** All resources of a proxy, as one text. */
 function everything(options: FixtureOptions, node: TestNode, ...objects: readonly object[]): string {
   const fixture = new Fixture(options);
   fixture.put(service(1), web, ...objects);

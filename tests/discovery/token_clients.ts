@@ -1,8 +1,7 @@
 /**
- * A server that believes tokens in plain text, and clients of it.
+ * A server that believes tokens in plain text, and its clients.
  *
  * Permissions: those of a running server, net (loopback).
- *
  * @module
  */
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
@@ -15,10 +14,13 @@ import { withServer } from "./running.ts";
 export const idOf = (name: string, namespace: string) =>
   `sidecar~10.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`;
 
-/** A client of this name; the account is its own, another one, or none: no token. The generator is of its metadata. */
+/**
+ * A client of the given name. The account is the client's own, another account, or none: no token. The generator is a
+ * field of the node's metadata.
+ */
 type Connect = (name: string, namespace: string, account?: string, generator?: string) => Promise<QuestionClient>;
 
-/** Runs with a server of these files; the clients are closed then. */
+/** Runs with a server over the given files, and closes the clients afterwards. */
 export async function withTokenClients(
   files: Readonly<Record<string, string>>,
   run: (connect: Connect, server: DiscoveryServer) => Promise<void>,

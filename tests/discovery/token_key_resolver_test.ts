@@ -27,7 +27,7 @@ function policy(name: string, places: readonly string[], timeout?: string): Poli
   return object as Policy;
 }
 
-/** A fetch that waits for its outcome. */
+/** A waiting fetch, ended by the test. */
 interface PendingFetch {
   readonly place: string;
   readonly timeout: number;

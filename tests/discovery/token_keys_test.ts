@@ -1,4 +1,4 @@
-/** Keys of token issuers from real servers: good ones, hostile ones, and ones that go away. */
+/** Keys of token issuers from real servers: good, hostile, and vanishing servers. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
@@ -18,7 +18,7 @@ function policy(name: string, ...jwtRules: readonly Rule[]) {
   return { apiVersion: "security.mesh.io/v1", kind: "RequestAuthentication", metadata, spec: { jwtRules } };
 }
 
-/** A store with one policy and the part of a server that fetches its keys; when they have been tried. */
+/** A store with one policy and the server's fetcher of keys, after the first attempt. */
 async function keysOf(
   rules: readonly Rule[],
   run: (keys: ServerTokenKeys, counts: () => Promise<[success: number, fail: number]>) => void | Promise<void>,
@@ -46,7 +46,7 @@ async function keysOf(
   }
 }
 
-/** The finding about the one rule's keys; undefined: there is none. */
+/** The finding about the keys of the only rule; undefined: no finding. */
 function said(keys: ServerTokenKeys): string | undefined {
   const [found] = keys.findings();
   return found?.message;

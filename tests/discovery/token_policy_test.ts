@@ -1,4 +1,4 @@
-/** What changes of rules about tokens, and of issuers' keys, cost, and whom they concern. */
+/** The cost of changes of rules about tokens, and of issuers' keys, and the affected proxies. */
 import assert from "node:assert/strict";
 import { contents, Fixture, service } from "./fixture.ts";
 

@@ -1,16 +1,15 @@
 /**
- * Services that make translation throw, for tests of what an exception costs.
- *
+ * Services whose translation throws, for tests of the cost of an exception.
  * @module
  */
 import type { Registry, RegistrySink } from "../../lib/registry/types.ts";
 import { plainEndpoint, plainService } from "../../lib/registry/mock.ts";
 import { serviceKey } from "../../lib/registry/types.ts";
 
-/** The packages whose builders a trap goes off in. */
+/** The packages of trapped builders. */
 const BUILDERS = /\/lib\/translate\/(?:cluster|route|listener|endpoint|destination|gateway)\//;
 
-/** A registry of services, of which some go off when a builder touches them. */
+/** A registry of services. Some services throw when a builder touches them. */
 export class TrappedRegistry implements Registry {
   readonly provider = "Mock";
   readonly clusterId = "Orch";
@@ -37,7 +36,7 @@ export class TrappedRegistry implements Registry {
   /**
    * Adds or changes a service with one endpoint.
    *
-   * @param where Stacks in which the trap of a trapped one goes off; default: any builder.
+   * @param where Stacks in which a trapped service throws; default: any builder.
    */
   set(name: string, address: string, created: number, trapped = false, where = BUILDERS): void {
     const ports = [{ name: "http", port: 80, protocol: "HTTP" as const }];

@@ -1,4 +1,4 @@
-/** A policy that a proxy cannot enforce as it is written refuses more than it says, never less. */
+/** A policy beyond a proxy's abilities refuses more than its text, never less. */
 import assert from "node:assert/strict";
 import { Fixture, service, texts } from "./fixture.ts";
 
@@ -9,7 +9,7 @@ const policy = (action: string, rules: object[]) => ({
   spec: { action, rules },
 });
 
-/** Inbound listeners of a proxy whose build has these extensions; absent: all. */
+/** Inbound listeners of a proxy whose build has the given extensions; absent: all. */
 function inbound(guard: object, extensions?: readonly string[]): { readonly text: string; readonly said: string } {
   const fixture = new Fixture();
   fixture.put(service(1), guard);

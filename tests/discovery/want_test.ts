@@ -12,7 +12,7 @@ import { TrappedRegistry } from "./trapped_registry.ts";
 const BAD = "outbound|80||bad.example.com";
 const node = { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
 
-/** A pipeline as the wire sees it, with a registry whose builders may throw. */
+/** A pipeline as the wire sees it, with a registry whose services may throw. */
 async function connect(delta: boolean, failing: boolean, deaf = false) {
   const fixture = new Fixture();
   const registry = new TrappedRegistry();

@@ -1,4 +1,4 @@
-/** What changes of WasmPlugins cost, and whom they concern. */
+/** The cost of changes of WasmPlugins, and the affected proxies. */
 import assert from "node:assert/strict";
 import { contents, Fixture, service, serviceAddress } from "./fixture.ts";
 
@@ -32,7 +32,7 @@ function world() {
       metadata: AGENT,
     });
   });
-  /** Listeners that a change builds, and the names of what it changes, by proxy. */
+  /** Listeners built by a change, and the names of the changed resources, by proxy. */
   const counted = (change: () => void) => {
     const { listeners, contributions, extensions } = fixture.pipeline.translator.caches.of;
     const built = () => [listeners, contributions].reduce((sum, { counts }) => sum + counts.built, 0);

@@ -1,4 +1,7 @@
-/** Webhooks show a certificate no earlier than the API can know its root, and roots no shorter than others may need them. */
+/**
+ * Webhooks show a certificate no earlier than the API can know its root, and keep roots for as long as others may need
+ * them.
+ */
 import assert from "node:assert/strict";
 import { WebhookIdentity } from "../../lib/discovery/identity/webhook_identity.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";

@@ -1,4 +1,4 @@
-/** The webhooks of a running server: over TLS, on the port of pages, and what they answer to requests that are no review. */
+/** The webhooks of a running server: over TLS, on the port of pages, and their answers to requests without a review. */
 import assert from "node:assert/strict";
 import https from "node:https";
 import { withServer } from "./running.ts";

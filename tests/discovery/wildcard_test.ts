@@ -1,4 +1,4 @@
-/** A rule for a wildcard reaches every result that asked about a host under it, also where no shared result did. */
+/** A rule for a wildcard reaches every result about a host under the wildcard, also without a shared result. */
 import assert from "node:assert/strict";
 import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Bringing the kernel to what is wanted and back: no work when nothing differs, repair without a gap, clean-up as the
- * inverse, and hands off what others made. On both back ends, against the kernel's own list.
+ * Bringing the kernel to the wanted state and back: no work without a difference, repair without a gap, clean-up as the
+ * inverse, and hands off the rules of others. On both back ends, against the kernel's own list.
  */
 import assert from "node:assert/strict";
 import type { Task } from "../../lib/iptables/apply.ts";
@@ -43,7 +43,7 @@ async function strangers(cable: Cable, kind: "nft" | "legacy"): Promise<void> {
     await on("-t", "nat", "-N", "THEIRS");
     const comment = ["-m", "comment", "--comment", 'it\'s "theirs"'];
     await on("-t", "nat", "-A", "THEIRS", "-p", "tcp", "--dport", "1", "-j", "RETURN", ...comment);
-    // Names and texts that look like ours.
+    // Names and texts that look like our rules.
     for (const chain of ["MESH_OUTPUT_MINE", "MESH_", "mesh_output", "MESH_INBOUND2", "XMESH_OUTPUT"]) {
       await on("-t", "nat", "-N", chain);
       await on("-t", "nat", "-A", chain, "-p", "tcp", "-m", "comment", "--comment", "-j MESH_OUTPUT", "-j", "RETURN");
@@ -85,7 +85,7 @@ for (const kind of ["nft", "legacy"] as const) {
         assert.equal(await list(cable, kind), applied);
         assert.deepEqual(await applyIn(cable.pod, kind, changes, { force: true }), { 4: "replaced", 6: "replaced" });
         assert.equal(await list(cable, kind), applied);
-        // Clean-up does not know which rules were applied.
+        // Clean-up does not know the applied rules.
         assert.deepEqual(await applyIn(cable.pod, kind, {}, { cleanup: true }), { 4: "cleaned", 6: "cleaned" });
         assert.equal(await list(cable, kind), before);
         assert.deepEqual(await applyIn(cable.pod, kind, {}, { cleanup: true }), { 4: "cleaned", 6: "cleaned" });
@@ -138,7 +138,7 @@ for (const kind of ["nft", "legacy"] as const) {
         assert.equal(await list(cable, kind), drifted, "a refusal changes nothing");
         const outcome = await applyIn(cable.pod, kind, everything, { reconcile: true });
         assert.deepEqual(outcome, { 4: "replaced", 6: "unchanged" });
-        // A way in that was repeated may have moved behind others' rules; the rest is as before.
+        // A repeated way in may have moved behind others' rules; the rest is as before.
         assert.deepEqual((await list(cable, kind)).split("\n").toSorted(), good.split("\n").toSorted());
       });
     }

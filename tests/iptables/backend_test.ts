@@ -1,4 +1,6 @@
-/** Which back end is chosen, by what machines of all kinds say; and what they say when something is missing. */
+/**
+ * The choice of a back end, by the output of tools on machines of all kinds; and the errors when something is missing.
+ */
 import assert from "node:assert/strict";
 import { findBackend } from "../../lib/iptables/backend.ts";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
@@ -7,16 +9,16 @@ import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { NOT_FOUND, type Run } from "../../lib/iptables/run.ts";
 import { configOf } from "./support/inputs.ts";
 
-/** What a back end of a machine can do. */
+/** The abilities of a machine's back end. */
 interface Machine {
   /** Output of `-save`. */
   readonly saved?: string;
-  /** A line of input that the kernel refuses, and what the tool says then. */
+  /** A line of input refused by the kernel, and the tool's error. */
   readonly refuses?: RegExp;
   readonly says?: string;
 }
 
-/** Tools of a machine, by name without `ip6`; a name that is left out is not installed. */
+/** Tools of a machine, by name without `ip6`. Other tools are not installed. */
 function machine(backends: Readonly<Record<string, Machine>>, tried: string[] = [], addresses = ""): Run {
   return (command, args, input = "") => {
     if (command === "ip") return Promise.resolve({ code: 0, stdout: addresses, stderr: "" });

@@ -73,7 +73,7 @@ Deno.test("a dry run prints the rules, writes them to the file, and calls no too
     assert.match(rules, /-A MESH_INBOUND -p tcp -m tcp --dport 80 -j MESH_TPROXY/);
     assert.match(rules, /-A MESH_OUTPUT -d 10\.0\.0\.0\/8 -j MESH_REDIRECT/);
     assert.equal(await Deno.readTextFile(file), rules);
-    // Of a clean-up it is what takes the same rules away.
+    // The dry run of a clean-up shows how the same rules are removed.
     const cleaning = await command(["-n", "-i", "10.0.0.0/8", "--cleanup-only"], { env });
     assert.match(cleaning.out, /^-D PREROUTING -p tcp -j MESH_INBOUND$/m);
     assert.doesNotMatch(cleaning.out, /^-A/m);
@@ -201,7 +201,7 @@ packetTest("the check runs where the runtime lies below a folder that the proxy'
     assert.equal((Deno.statSync(home).mode ?? 0) & 0o777, 0o700);
     const runtime = `${home}/deno`;
     await Deno.copyFile(Deno.execPath(), runtime);
-    // What it keeps is there too.
+    // The caches of the runtime are there too.
     const env = { DENO_DIR: `${home}/cache`, HOME: home };
     await t.step("in the network namespace that it is in", async () => {
       const { code, out, err } = await command([...captured, ...check], { in: cable.pod, runtime, env });
@@ -289,7 +289,7 @@ packetTest("where all of localhost is left alone, the check finds the rules all 
 
 packetTest("as the node's plugin, in its own namespace, the command does not wait for the machine's lock", async () => {
   await using cable = await Cable.lay();
-  // Others' rules make the legacy back end the one for ours.
+  // Others' rules choose the legacy back end for our rules.
   for (const tool of ["iptables-legacy", "ip6tables-legacy"]) await cable.exec("pod", tool, "-A", "INPUT");
   const holder = new Deno.Command("flock", {
     args: ["/run/xtables.lock", "sh", "-c", "echo held; read line || true"],

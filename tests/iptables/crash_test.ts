@@ -1,6 +1,6 @@
 /**
- * A run that ends between any two of its commands, as when its container is killed: the next run makes what is wanted of
- * it, and clean-up, without knowledge of either, leaves nothing. On both back ends, against the kernel's own list.
+ * A run that ends between any two of its commands, as in a killed container: the next run makes the wanted state, and
+ * clean-up, without knowledge of either run, leaves nothing. On both back ends, against the kernel's own list.
  */
 import assert from "node:assert/strict";
 import { applyRedirection, type Task } from "../../lib/iptables/apply.ts";
@@ -15,7 +15,7 @@ import { packetTest } from "./support/tools.ts";
 
 class Killed extends Error {}
 
-/** Ends before the command that comes after so many that change something. */
+/** Ends before the next change after a number of changes. */
 function dying(run: Run, after: number): Run {
   let changes = 0;
   return async (command, args, input) => {
@@ -32,7 +32,7 @@ function tproxy(tproxyMark: string, tproxyTable: string): Changes {
   return { ...redirect, inboundMode: "TPROXY", tproxyMark, tproxyTable };
 }
 
-/** What was there, and what the run that dies was to make of it; undefined for nothing. */
+/** The state before, and the wanted state of the dying run; undefined for nothing. */
 const turns: readonly (readonly [name: string, from: Changes | undefined, to: Changes | undefined])[] = [
   ["TPROXY where nothing was", undefined, tproxy("1500", "140")],
   ["from TPROXY to REDIRECT", tproxy("1500", "140"), redirect],
@@ -58,7 +58,7 @@ async function routingOf(run: Run): Promise<string[]> {
   return found.flat();
 }
 
-/** What {@link routingOf} finds where redirection is as wanted. */
+/** The output of {@link routingOf} under wanted redirection. */
 function routingWanted({ inboundMode, tproxyMark, tproxyTable }: Changes = {}): string[] {
   if (inboundMode !== "TPROXY") return [];
   const mark = `fwmark 0x${Number(tproxyMark).toString(16)} lookup ${tproxyTable}`;
@@ -78,7 +78,7 @@ for (const kind of ["nft", "legacy"] as const) {
   packetTest(`${kind}: after a run that ends anywhere, the next one finishes, and clean-up clears`, async (t) => {
     await using cable = await Cable.lay();
     const run = onlyBackend(kind, systemRun({ networkNamespace: cable.pod }));
-    // What is in which order does not depend on the back end, so one turn shows it for the other.
+    // The order does not depend on the back end, so one turn is enough for the other back end.
     for (const [name, from, to] of kind === "nft" ? turns : turns.slice(-2, -1)) {
       await t.step(name, async () => {
         let ends = 0;

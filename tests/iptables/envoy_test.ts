@@ -1,6 +1,6 @@
 /**
- * A pod with a real Envoy behind the rules: which client reaches which server through which listener, and what the
- * application sees. REDIRECT and TPROXY, IPv4 and IPv6.
+ * A pod with a real Envoy behind the rules: the server and the listener for each client, and the application's view.
+ * REDIRECT and TPROXY, IPv4 and IPv6.
  */
 import assert from "node:assert/strict";
 import { applyIn } from "./support/inputs.ts";
@@ -65,7 +65,7 @@ for (const mode of ["REDIRECT", "TPROXY"] as const) {
           assert.equal((await app.dial(there, 9100)).answer?.name, "server");
           assert.equal((await app.dial(family === 4 ? "127.0.0.1" : "::1", 8080)).answer?.name, "app");
           assert.equal((await app.dial(pod, 8080)).answer?.peer, pod);
-          // One more through Envoy: what it logs by now is all there was.
+          // A last connection through Envoy: all earlier connections are logged by now.
           await client.dial(pod, 8080, { source: there });
           await envoy.line(text("CONN inbound", there, `${shown(pod)}:8080`, `${shown(pod)}:8080`));
           assert.deepEqual(envoy.connections(), []);

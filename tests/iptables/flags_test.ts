@@ -1,6 +1,6 @@
 /**
- * Every flag of `mesh-iptables`, and every variable that it reads, changes something: rules, by this table, or what is done,
- * by the tests of the command.
+ * Every flag and every variable of `mesh-iptables` changes something: the rules, by this table, or the actions, by the
+ * tests of the command.
  */
 import assert from "node:assert/strict";
 import { iptablesFlags, type IptablesFlagValues } from "../../cmd/pilot-agent/iptables_flags.ts";
@@ -29,7 +29,7 @@ const all: Flags = { "mesh-inbound-ports": "*", "mesh-service-cidr": "*" };
 const tproxy: Flags = { ...all, "mesh-inbound-interception-mode": "TPROXY" };
 const dns: Flags = { ...all, "redirect-dns": true };
 
-/** A flag's value, what it stands beside, and a line that only it brings. */
+/** A flag's value, the other flags, and a line caused by the flag alone. */
 const inRules: Readonly<Partial<Record<keyof IptablesFlagValues, readonly [value: string | boolean, Flags, RegExp]>>> =
   {
     "proxy-port": ["16001", all, /-A MESH_REDIRECT -p tcp -j REDIRECT --to-ports 16001/],
@@ -53,7 +53,7 @@ const inRules: Readonly<Partial<Record<keyof IptablesFlagValues, readonly [value
     "drop-invalid": [true, all, /-A MESH_DROP -j DROP/],
   };
 
-/** Flags that change what is done: tests of the command, in command_test.ts, show how. */
+/** Flags with an effect on actions: the tests of the command, in command_test.ts, cover these flags. */
 const inDeeds = [
   ...["cleanup-only", "cni-mode", "dry-run", "dual-stack", "force-apply", "iptables-probe-port", "network-namespace"],
   ...["probe-timeout", "reconcile", "run-validation", "skip-rule-apply"],
@@ -62,7 +62,7 @@ const inDeeds = [
 Deno.test("every flag is in one of the two lists, and the command's tests name those of deeds", async () => {
   assert.deepEqual([...Object.keys(inRules), ...inDeeds].toSorted(), Object.keys(iptablesFlags).toSorted());
   const tests = await Deno.readTextFile(new URL("./command_test.ts", import.meta.url));
-  // Its short form too.
+  // The short form of the flag counts too.
   for (const name of inDeeds) assert.match(tests, new RegExp(name === "dry-run" ? `"-n"` : `--${name}\\b`));
 });
 
@@ -74,7 +74,7 @@ for (const [name, [value, beside, line]] of Object.entries(inRules)) {
   });
 }
 
-/** Variables without a flag of their name: a value, what it stands beside, and a line that only it brings. */
+/** Variables without a flag of their name: a value, the flags, and a line caused by the variable alone. */
 const variables: readonly (readonly [Partial<Settings>, Flags, RegExp])[] = [
   [{ PROXY_USER: "root" }, all, /--uid-owner 0 -j RETURN/],
   [{ INBOUND_INTERCEPTION_MODE: "TPROXY" }, all, /-j TPROXY --on-port 15006/],

@@ -1,6 +1,4 @@
-/**
- * The text of a dry run for one configuration of each kind. `deno task goldens` accepts a change.
- */
+/** The text of a dry run for a configuration of each kind. `deno task goldens` accepts a change. */
 import { dryRunText } from "../../lib/iptables/dry_run.ts";
 import { testGoldens } from "../golden.ts";
 import { type Changes, configOf } from "./support/inputs.ts";

@@ -68,7 +68,7 @@ Deno.test("all problems are reported at once, each with its name, the part at fa
   );
 });
 
-/** Problems come in the order in which inputs are read. */
+/** Problems come in the order of reading. */
 const reading = [
   ...["proxyUid", "proxyGid", "outboundPortsExcluded", "proxyPort", "inboundPort", "tunnelPort", "inboundMode"],
   ...["tproxyMark", "tproxyTable", "inboundPorts", "outboundPorts", "outboundRanges", "outboundRangesExcluded"],

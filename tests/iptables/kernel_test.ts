@@ -1,4 +1,7 @@
-/** Random configurations against the kernel: what we write is what it lists, on both back ends, and clean-up ends it. */
+/**
+ * Random configurations against the kernel: the kernel lists our rules exactly, on both back ends, and clean-up removes
+ * them.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { explainedText } from "../../lib/iptables/change.ts";
@@ -24,13 +27,13 @@ const range = fc.oneof(
     [a, bits],
   ) => `${a}/${bits}`),
   fc.ipV4(),
-  // Printed as if they carried an IPv4 address.
+  // Printed like an embedded IPv4 address.
   fc.constantFrom("::1:0/112", "::102:304", "::1:2", "::ffff/100"),
 );
 const device = fc.constantFrom("eth0", "lo", "tap0", "net+", "a.b-c_d", "veth12345678901");
 const id = fc.integer({ min: 0, max: 0xfffffffe }).map(String);
 
-/** Any inputs that are valid. */
+/** Any valid inputs. */
 const anyChanges: fc.Arbitrary<Changes> = fc.record({
   proxyPort: port,
   inboundPort: port,

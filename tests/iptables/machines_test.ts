@@ -26,7 +26,7 @@ packetTest("others' rules in the legacy back end make it the one for ours", asyn
   assert.ok(lines.some((line) => /^IPv4: iptables-legacy: .*, 1 of others$/.test(line)), lines.join("\n"));
   assert.match(await cable.exec("pod", "iptables-legacy-save"), /MESH_OUTPUT/);
   assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH_OUTPUT/);
-  // IPv6 is decided on its own.
+  // IPv6 is decided separately.
   assert.match(await cable.exec("pod", "ip6tables-nft-save"), /MESH_OUTPUT/);
   assert.deepEqual((await applyFreely(cable, everything)).outcome, { 4: "unchanged", 6: "unchanged" });
 });
@@ -52,7 +52,7 @@ packetTest("rules of ours in both back ends are drift; reconciling leaves them i
 
 const vmap = "ip daddr 10.1.0.0/16 numgen inc mod 2 vmap { 0 : accept, 1 : return }";
 
-/** Things that only nft has words for: in a chain of their own, and in the chain that leads to ours. */
+/** Things with words in nft alone: in a separate chain, and in the chain that leads to our chain. */
 const native = (chain: string) =>
   `table ip nat {\n chain ${chain} {\n  type nat hook output priority -100\n  ${vmap}\n }\n}\n`;
 
@@ -70,7 +70,7 @@ for (const chain of ["mine", "OUTPUT"]) {
     const before = await list();
     const nft = (task: Partial<Task> = {}) => applyIn(cable.pod, "nft", everything, task);
     if (chain === "OUTPUT") {
-      // Rules that the tools cannot list they could not repair either: each run would add more.
+      // Unlisted rules would be beyond repair, too: each run would add more.
       await assert.rejects(nft(), /table nat has parts that only the tool nft can list/);
       assert.equal(await list(), before);
       await assert.rejects(nft({ cleanup: true }), /could not be seen/);
@@ -90,7 +90,7 @@ packetTest("where IPv6 is switched off its rules are a precaution, and its addre
   const { outcome } = await applyFreely(cable, { ...everything, inboundMode: "TPROXY" });
   assert.deepEqual(outcome, { 4: "applied", 6: "applied" });
   assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr"), /::6/);
-  // Asked for by name it must work, and cannot.
+  // With IPv6 demanded explicitly, the failure is an error.
   await assert.rejects(applyFreely(cable, everything, { dualStack: true, reconcile: true }), /ip -6 addr add ::6\/128/);
 });
 

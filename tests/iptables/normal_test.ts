@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseRanges } from "../../lib/iptables/address.ts";
 import { normalRule, ruleWords } from "../../lib/iptables/normal.ts";
 
-/** Texts of one rule, as versions, back ends and people write it. */
+/** Texts of the same rule in the styles of versions, back ends and people. */
 const same: readonly (readonly string[])[] = [
   [
     "-p udp -m udp --dport 53 -j REDIRECT --to-ports 15053",
@@ -31,7 +31,7 @@ const same: readonly (readonly string[])[] = [
   ["-j RETURN", "-d 0.0.0.0/0 -j RETURN"],
 ];
 
-/** Rules that must never be taken for one another. */
+/** Rules that must never count as equal. */
 const different: readonly (readonly [string, string])[] = [
   ["-p tcp -j RETURN", "-p udp -j RETURN"],
   ["! -d ::1/128 -j RETURN", "-d ::1/128 -j RETURN"],

@@ -1,7 +1,6 @@
 /**
- * Which process reaches which server, and through what, by REDIRECT: real sockets in network namespaces, on both back
- * ends and in both families. The listeners on the proxy's ports answer with their name and the destination that was
- * meant.
+ * The server and the listener for each process, by REDIRECT: real sockets in network namespaces, on both back ends and
+ * in both families. The listeners on the proxy's ports answer with their name and the intended destination.
  */
 import assert from "node:assert/strict";
 import { applyIn, type Changes } from "./support/inputs.ts";
@@ -11,8 +10,7 @@ import { packetTest } from "./support/tools.ts";
 type Side = keyof typeof users | "client";
 
 /**
- * One case: a client, its destination, and the server that answers. `original`: the listener knows the destination
- * meant.
+ * A case: a client, its destination, and the answering server. `original`: the listener knows the intended destination.
  */
 interface Case {
   readonly from: Side;
@@ -171,7 +169,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Everything that listens, in both families. */
+/** All listeners, in both families. */
 async function furnish(cable: Cable) {
   const proxy = cable.actor("pod", users.proxy);
   const app = cable.actor("pod", users.app);
@@ -188,7 +186,7 @@ async function furnish(cable: Cable) {
     for (const port of [7000, 8080, 9000]) await app.listen("app", any, port);
     for (const port of [8080, 9100]) await server.listen("server", any, port);
     await server.listen("dns server", any, 53);
-    // Bound to each address, so that a datagram is answered from the one that was asked.
+    // Bound to each address, so that the source of an answer is the address of the question.
     const { client, other } = addresses[any === "::" ? 6 : 4];
     for (const host of [client, other]) {
       await server.listen("server", host, 5000, { protocol: "udp" });

@@ -1,4 +1,4 @@
-/** Routing by the tool `ip`: what is ours and what is not, and tools that know less. */
+/** Routing by the tool `ip`: our routing and the routing of others, and tools with fewer abilities. */
 import assert from "node:assert/strict";
 import { ApplyError } from "../../lib/iptables/outcome.ts";
 import { addRoutes, removeFormerRoutes } from "../../lib/iptables/route.ts";
@@ -8,7 +8,7 @@ import type { Run } from "../../lib/iptables/run.ts";
 const wanted: Routing = { family: 4, marked: { mark: 1337, table: 133 }, address: undefined };
 const quiet = { info() {}, warn() {} };
 
-/** An `ip` that knows rules, a table's routes, and what it refuses. */
+/** An `ip` with rules, routes of a table, and refused commands. */
 function tool(refuses: RegExp, rules = "", routes = ""): { run: Run; done: string[] } {
   const done: string[] = [];
   return {

@@ -23,7 +23,7 @@ for (const kind of ["nft", "legacy"] as const) {
     const client = cable.actor("client", users.root);
     for (const any of ["0.0.0.0", "::"]) {
       await proxy.listen("outbound proxy", any, 15001);
-      // Like Envoy with original_src: it connects to the application in the client's name, with the mark.
+      // Like Envoy with original_src: connects to the application in the client's name, with the mark.
       await proxy.listen("inbound proxy", any, 15006, { transparent: true, forwardMark: MARK });
       await proxy.listen("tunnel", any, 15008);
       for (const port of [8080, 9000]) await app.listen("app", any, port);
@@ -99,7 +99,7 @@ for (const kind of ["nft", "legacy"] as const) {
         await client.listen("server", addresses[family].client, 53, { protocol });
       }
       await app.listen("app", any, 8080);
-      // The application is a DNS server itself.
+      // The application is a DNS server, too.
       await own.listen("own server", any, 53);
     }
     const dns: Changes = { ...changes, captureDns: true, captureAllDns: true };

@@ -31,7 +31,7 @@ Deno.test("where the proxy's ports are in use and nothing redirects, the check f
   using proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const port = (proxy.addr as Deno.NetAddr).port;
   const probe = { proxyPort: port, inboundPort: port, timeout: 300, notRedirected: "127.0.0.1/32" };
-  // Another process may take a port that was free a moment ago: then another one is tried.
+  // Another process may take a recently free port: then the test tries another port.
   let verdict: Verdict | undefined;
   let probePort = 0;
   for (let attempt = 0; attempt < 5 && !verdict?.failure?.includes("refused"); attempt++) {
@@ -43,7 +43,7 @@ Deno.test("where the proxy's ports are in use and nothing redirects, the check f
     new RegExp(`port ${probePort} do not reach port ${port} within \\d+ ms: .*refused`, "i"),
   );
   assert.deepEqual(verdict?.inUse, [port]);
-  // A connection that a listener of the dialled port takes shows nothing.
+  // A connection to a listener on the dialled port shows nothing.
   const [blind] = await validateRedirection({ ...probe, probePort: port });
   assert.match(blind?.failure ?? "", new RegExp(`port ${port} is in use, and so are the proxy's`));
 });
@@ -52,7 +52,7 @@ Deno.test("a listener that takes the connection and says nothing is given up in 
   await withPorts(2, async ([proxyPort = 0, inboundPort = 0]) => {
     using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
     const accepted = silent.accept().then((connection) => connection, () => undefined);
-    // Ends a check that would wait endlessly; then it reports an answer.
+    // Ends an endless check, which then reports an answer.
     const guard = setTimeout(async () => (await accepted)?.close(), 5000);
     const probePort = (silent.addr as Deno.NetAddr).port;
     const probe = { proxyPort, inboundPort, probePort, timeout: 150, notRedirected: "127.0.0.1/32" };

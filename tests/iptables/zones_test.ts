@@ -1,6 +1,6 @@
 /**
- * DNS over UDP where a client and the agent happen to use one source port: the kernel must not take both queries for
- * one connection.
+ * DNS over UDP where a client and the agent happen to use the same source port: the kernel must keep the two queries
+ * apart.
  */
 import assert from "node:assert/strict";
 import { applyIn } from "./support/inputs.ts";
@@ -18,7 +18,7 @@ for (const kind of ["nft", "legacy"] as const) {
       await server.listen("dns server", host, 53, { protocol: "udp" });
     }
     let port = 40000;
-    /** Both ask the same server from one port, one right after the other. */
+    /** Both ask the same server from the same port, one right after the other. */
     const bothAsk = async (family: 4 | 6, first: "app" | "proxy", timeout = 60) => {
       const { pod, client } = addresses[family];
       const from = { protocol: "udp", source: pod, sourcePort: ++port, timeout };

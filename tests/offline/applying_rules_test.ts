@@ -1,4 +1,4 @@
-/** Of several objects for one host the winner is chosen among those that apply to the workload that asks. */
+/** Among several objects for a host, the winner is chosen among the objects that apply to the asking workload. */
 import assert from "node:assert/strict";
 import { checked, resourcesOf, wayOf } from "./way.ts";
 
@@ -80,11 +80,11 @@ Deno.test("rules that are for gateways alone hide no rules of a younger object f
   assert.deepEqual(checked(yaml).filter(({ name }) => name === "hidden-rules"), []);
 });
 
-/** An object whose rules answer 418. */
+/** An object with 418 as the answer of its rules. */
 const teapot = (match: object, name = "a") =>
   route("prod", name, { http: [{ match: [match], directResponse: { status: 418 } }] });
 
-/** An older object whose rules answer 418, and a younger one that leads to the service. */
+/** An older object with 418 as its answer, and a younger object that leads to the service. */
 const shared = (match: object) => teapot(match) + route("prod", "b") + rule("prod", "own", subset("v2"));
 
 Deno.test("rules for workloads by label hide a younger object's rules from these workloads alone", async () => {
@@ -182,7 +182,7 @@ Deno.test("bytes: rules for other workloads leave the rules of a younger object"
   assert.equal(await asked("client/app-1"), "v2 of own.prod:8000 > 10.9.1.2:9080");
 });
 
-/** Expectation and advice of what is found about subsets. */
+/** Expectation and advice in findings about subsets. */
 const about = (yaml: string) =>
   checked(yaml).filter(({ name }) => name === "hidden-subset").map(({ severity, expected, fix }) =>
     `${severity}: ${expected}. ${fix}`

@@ -1,4 +1,7 @@
-/** Parts of objects that can be done are done: ports of younger entries, subnets and patches at gateways, headers of both rules. */
+/**
+ * Possible parts of objects take effect: ports of younger entries, subnets and patches at gateways, headers of both
+ * rules.
+ */
 import assert from "node:assert/strict";
 import { checked, explained, resourcesOf, wayOf } from "./way.ts";
 

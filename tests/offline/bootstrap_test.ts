@@ -12,7 +12,7 @@ import { until } from "../patience.ts";
 
 const options = { domain: "cluster.local", gatewaysInNamespace: false };
 
-/** The bootstraps of all proxies that texts imply, as YAML, by name. */
+/** The bootstraps of all proxies implied by texts, as YAML, by name. */
 function bootstraps(files: Record<string, string>, admin: number, meshConfig = ""): Map<string, string> {
   const mesh = meshOf(files, { meshConfig });
   const proxies = impliedProxies(mesh.objects.values(), options);

@@ -1,4 +1,4 @@
-/** Checks of texts: what is found and where, what is known already, and the forms that it is told in. */
+/** Checks of texts: findings and their places, known findings, and the forms of the report. */
 import assert from "node:assert/strict";
 import { z } from "zod";
 import type { Finding } from "../../lib/finding/finding.ts";
@@ -18,7 +18,7 @@ function check(files: Record<string, string>, assumeServices = false) {
   return unpaced(checkMesh(meshOf(files), { assumeServices, textOf: (file) => files[file] }));
 }
 
-/** The shop with a route to a subset that does not exist. */
+/** The shop with a route to a missing subset. */
 const v9 = { ...shop, "routes.yaml": shop["routes.yaml"]!.replace("subset: v1 }", "subset: v9 }") };
 
 /** Where a finding points: file, line, the marked characters. */
@@ -212,13 +212,13 @@ Deno.test("suppressions take either spelling of a code, and objects by a pattern
   assert.throws(() => readSuppressions(["IST1", "what", "MSH0101="]), /got "IST1", "what", "MSH0101="/);
 });
 
-/** Lists that hold nothing twice, as the schema of SARIF asks of some. */
+/** Lists without duplicates, as the schema of SARIF demands for some lists. */
 const distinct = <T>(list: z.ZodType<T[]>) =>
   list.refine((all) => new Set(all.map((one) => JSON.stringify(one))).size === all.length, "holds something twice");
 
 /**
- * What the schema of SARIF 2.1.0 asks of the parts that a log of ours has, and the parts that readers of this field look
- * at. Every part is strict: the schema allows no others.
+ * The demands of the schema of SARIF 2.1.0 on the parts of our logs, and the parts used by common readers. Every part
+ * is strict: the schema allows no other parts.
  */
 const sarif = z.strictObject({
   $schema: z.string().url(),
@@ -280,7 +280,7 @@ Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, reg
 
 Deno.test("SARIF of every code that has an example keeps that form; its results refer to the rules of their codes", () => {
   const root = new URL("../testdata/findings/", import.meta.url);
-  // Each is a mesh of its own: together one mistake may hide another.
+  // Each example is a separate mesh: together one mistake may hide another.
   const located = [...Deno.readDirSync(root)].flatMap(({ name }) => {
     const files = { "triggers.yaml": Deno.readTextFileSync(new URL(`${name}/triggers.yaml`, root)) };
     return check(files).findings.map((found) => ({ found, excerpt: excerptOf(found, files["triggers.yaml"]) }));

@@ -1,4 +1,7 @@
-/** What is missing in texts may be elsewhere, unless they say that they are whole; and what texts hold beside objects of the mesh. */
+/**
+ * Parts missing in texts may be elsewhere, unless the texts are said to be whole. Texts also hold other things than
+ * objects of the mesh.
+ */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
@@ -15,7 +18,7 @@ spec:
   template: { metadata: { labels: { app: web } }, spec: { containers: [{ name: web, image: web }] } }
 `;
 
-/** Each kind that selects workloads, by a selector that no workload has. */
+/** Each kind with a selector of workloads, matching no workload. */
 const selecting = (namespace: string) =>
   [
     ["security.istio.io/v1", "RequestAuthentication", "selector: { matchLabels: { istio: gateway } }"],

@@ -1,4 +1,4 @@
-/** What a change does to proxies: who is sent what, because of which object, and what becomes of connections. */
+/** The effect of a change on proxies: changed resources, the responsible object, and the fate of connections. */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { compareVersions } from "../../lib/offline/diff/compare.ts";

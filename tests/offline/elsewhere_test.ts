@@ -1,4 +1,7 @@
-/** What texts lack may lie elsewhere: findings of translation say so, too; and names that lead nowhere are told of. */
+/**
+ * Things missing in texts may lie elsewhere: findings of translation say so, too; and findings tell of names without a
+ * target.
+ */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";

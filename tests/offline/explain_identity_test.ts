@@ -1,6 +1,6 @@
 /**
- * Who calls whom, and what runs beside them: explanations go by the labels, accounts and namespaces by which translation
- * and injection go, never by a proxy or a caller that no text has.
+ * Caller, callee, and their proxies: explanations use the labels, accounts and namespaces of translation and injection,
+ * and never a proxy or a caller outside of the texts.
  */
 import assert from "node:assert/strict";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
@@ -35,7 +35,7 @@ interface PodOptions {
   readonly spec?: object;
 }
 
-/** A pod that runs, and a service of its own with ports for requests and for bytes, and a headless one beside it. */
+/** A running pod, its service with ports for requests and for bytes, and a headless service beside it. */
 function pod(
   namespace: string,
   name: string,

@@ -1,4 +1,4 @@
-/** The way of a request over both hops: each step with its field, rules that nearly matched, and how it ends. */
+/** The way of a request over both hops: each step with its field, nearly matching rules, and the end. */
 import assert from "node:assert/strict";
 import { isServed } from "../../lib/debug/explanation.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
@@ -19,7 +19,7 @@ function explain(files: Record<string, string>, from: string, question: ExplainQ
 
 type MeshSettings = Parameters<typeof defaultSettings<"pilot-discovery">>[1];
 
-/** Steps of a hop in short: what, verdict, text, place. */
+/** Steps of a hop in short: subject, verdict, text, place. */
 async function steps(files: Record<string, string>, from: string, question: ExplainQuestion, hop = 0) {
   const { hops } = await explain(files, from, question);
   return hops[hop]!.steps.map(({ what, name, matches, text, place, object }) =>
@@ -101,7 +101,7 @@ const HBONE = {
   PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true,
 };
 
-/** The shop, with workloads of reviews that take HBONE, and what else is written. */
+/** The shop, with workloads of reviews that take HBONE, and further texts. */
 const tunnelled = (...more: readonly string[]) => ({
   ...shop,
   "services.yaml": shop["services.yaml"]!.replaceAll(
@@ -223,7 +223,7 @@ Deno.test("copies are followed to their end too, with their share", async () => 
   const copied = hops[0]!.simulation.steps.find((one) => one.step === "mirror");
   assert.deepEqual([copied?.suffixed, copied?.share], [true, 0.125]);
 
-  // What happens to a copy is nothing to the client.
+  // The fate of a copy is nothing to the client.
   const v9 = "destination: { host: reviews.shop.svc.cluster.local, subset: v9 }";
   const broken = await explain(mirrored(v9), "shop/cart", asked);
   assert.deepEqual([broken.end.kind, isServed(broken)], ["forwarded", true]);
@@ -401,7 +401,7 @@ Deno.test("STRICT lets mutual TLS through, on ports with and without a protocol,
   }
 });
 
-/** The guarded server, whose callers have a service account, with policies. */
+/** The guarded server with policies; its callers have a service account. */
 const authorized = (...specs: readonly object[]): Record<string, string> => {
   const { "mesh.yaml": text = "" } = guarded("istio");
   const caller = text.replace("labels: { app: cart }", "labels: { app: cart }, serviceAccount: cart");

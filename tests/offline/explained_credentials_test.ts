@@ -1,4 +1,4 @@
-/** Explanations of requests whose TLS needs a credential: files tell, a server knows. */
+/** Explanations of requests over TLS with a credential: files tell, a server knows. */
 import assert from "node:assert/strict";
 import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { struct } from "../../lib/pb/wellknown.ts";

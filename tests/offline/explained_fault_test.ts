@@ -1,4 +1,4 @@
-/** Explanations tell of requests that the fault of a rule ends. */
+/** Explanations tell of requests ended by the fault of a rule. */
 import assert from "node:assert/strict";
 import { explained } from "./way.ts";
 
@@ -16,7 +16,7 @@ const MESH = object("WorkloadEntry", "app", { address: "10.0.0.9", labels: { app
     endpoints: [{ address: "10.0.0.1" }],
   });
 
-/** The end, and what the rule says. */
+/** The explanation of a request under a rule's fault. */
 async function endOf(abort: object): Promise<string> {
   const rules = object("VirtualService", "cart", {
     hosts: ["cart.test"],

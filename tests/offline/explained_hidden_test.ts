@@ -1,4 +1,4 @@
-/** Explanations name the objects that exist and that the client does not see. */
+/** Explanations name the existing objects hidden from the client. */
 import assert from "node:assert/strict";
 import { explained } from "./way.ts";
 

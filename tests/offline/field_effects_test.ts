@@ -1,6 +1,6 @@
 /**
- * Each field of what users write about telemetry and modules changes what proxies get, or gives a finding: none is taken
- * without a word and without effect. Fields are found in the schemas, so that a new one cannot be forgotten.
+ * Each field of users' telemetry and modules changes the resources of proxies, or gives a finding: no field is silently
+ * without effect. The fields come from the schemas, so that new fields cannot be forgotten.
  */
 import assert from "node:assert/strict";
 import { wasmPlugin } from "../../lib/config/kinds/wasm_plugin/schema.ts";
@@ -38,7 +38,7 @@ const WORLD: readonly Json[] = [
     selector: { app: "door" },
     servers: [{ port: { number: 8080, name: "http", protocol: "HTTP" }, hosts: ["*"] }],
   }),
-  // Modules of phases come before and after it.
+  // Modules of phases come before and after this policy.
   object("AuthorizationPolicy", "security", "all", { rules: [{}] }),
   { ...plugin({ url: "oci://example.com/other:1", priority: 3 }, "other") },
 ];
@@ -47,7 +47,7 @@ function plugin(spec: unknown, name = "probed"): Json {
   return { ...object("WasmPlugin", "extensions", name, spec), apiVersion: "extensions.istio.io/v1alpha1" };
 }
 
-/** What a sidecar and a gateway get, and the findings. */
+/** The resources of a sidecar and a gateway, and the findings. */
 async function outcome(meshConfig: Json, objects: readonly Json[], settings: Json = {}) {
   const files = Object.fromEntries([...WORLD, ...objects].map((one, i) => [`${i}.json`, JSON.stringify(one)]));
   const mesh = meshOf(files, { meshConfig: JSON.stringify(meshConfig) });
@@ -67,7 +67,7 @@ interface Leaf {
   readonly values: readonly unknown[];
 }
 
-/** The fields that hold values, with some values of each. */
+/** The fields with values, and some values of each. */
 function leaves({ shape }: Field<unknown>, path: readonly string[]): Leaf[] {
   const one = (...values: readonly unknown[]): Leaf[] => [{ path, values }];
   switch (shape.type) {
@@ -114,7 +114,7 @@ interface Case {
   readonly field: Field<unknown>;
   readonly base: unknown;
   readonly run: (written: unknown) => Promise<string>;
-  /** Fields that are of something else than what the server sends, with the reason. */
+  /** Fields about other things than the server's resources, with the reason. */
   readonly without?: RegExp;
 }
 
@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Whether a value has an effect; one that is refused has. */
+/** Whether a value has an effect; a refusal is an effect. */
 async function hasEffect({ base, run }: Case, before: string, path: readonly string[], value: unknown) {
   try {
     return await run(withValue(base, path, value)) !== before;

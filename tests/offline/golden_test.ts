@@ -1,5 +1,6 @@
 /**
- * What `check` says of configuration that the field has tripped over: one folder each, of which the findings are a golden.
+ * The output of `check` for configuration known from mistakes in the field: one folder each, with the findings as a
+ * golden.
  */
 import { formatFinding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
@@ -26,7 +27,7 @@ function checked(folder: string): string {
   mesh.apply(reads);
   const { findings, passedOverKinds } = unpaced(checkMesh(mesh, {
     ...{ assumeServices: false, textOf: (file) => files[file] },
-    // Certificates begin and end: those of the inputs are looked at on a day on which they are valid.
+    // Certificates begin and end: on this day the certificates of the inputs are valid.
     now: () => Date.UTC(2026, 10, 30),
   }));
   const said = findings.length === 0

@@ -1,4 +1,7 @@
-/** What registries know of a workload holds for its connected proxy, whatever its agent was given, and in any order. */
+/**
+ * A registry's knowledge of a workload holds for its connected proxy, despite other settings of the agent, and in any
+ * order.
+ */
 import assert from "node:assert/strict";
 import { OfflineMesh } from "../../lib/offline/offline_mesh.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";

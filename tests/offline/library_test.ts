@@ -1,4 +1,4 @@
-/** What `mod.ts` offers over texts: a proxy and a URL, and the analysis. */
+/** The functions of `mod.ts` over texts: a proxy and a URL, and the analysis. */
 import assert from "node:assert/strict";
 import { analyze, BadQuestion, followRequest, NoSuchProxy, UnreadableInput } from "../../mod.ts";
 import { example } from "./mesh_of.ts";

@@ -1,4 +1,4 @@
-/** The mesh configuration of commands: of a file, of an object in it, or of objects among the texts. */
+/** The mesh configuration of commands: from a file, from an object in a file, or from objects among the texts. */
 import assert from "node:assert/strict";
 import { parseMeshConfig } from "../../lib/config/mesh/parse.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";

@@ -17,7 +17,7 @@ export function meshOf(
   return mesh;
 }
 
-/** Texts as they are read from files. */
+/** Texts in the form of read files. */
 export function readsOf(files: Readonly<Record<string, string>>) {
   return Object.entries(files).map(([path, text]) => ({ path, bytes: new TextEncoder().encode(text) }));
 }

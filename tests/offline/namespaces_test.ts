@@ -1,11 +1,14 @@
-/** What proxies of many namespaces have in common is held once: `diff` and `check` look at those of all namespaces. */
+/**
+ * The common parts of proxies in many namespaces are held once: `diff` and `check` look at the proxies of all
+ * namespaces.
+ */
 import assert from "node:assert/strict";
 import { meshOf } from "./mesh_of.ts";
 
 const NAMESPACES = 30;
 const SERVICES = 20;
 
-/** Services in each namespace; all see all, and each has short names for its own. */
+/** Services in each namespace. All see all, and each namespace has short names for its own services. */
 function files(): Record<string, string> {
   const text = (namespace: number) =>
     Array.from({ length: SERVICES }, (_, i) =>
@@ -23,7 +26,7 @@ spec:
   return Object.fromEntries(Array.from({ length: NAMESPACES }, (_, i) => [`ns-${i}.yaml`, text(i)]));
 }
 
-/** Entries that are put into maps while something is done; maps that are copied from others count each entry. */
+/** Counts entries put into maps during some work; a copy of a map counts each entry. */
 function entriesPut(work: () => void): number {
   const { set } = Map.prototype;
   let count = 0;
@@ -45,7 +48,7 @@ Deno.test("a proxy of one more namespace adds what is its own, not one more copy
     id: `sidecar~10.2.${namespace}.1~s0.ns-${namespace}~ns-${namespace}.svc.cluster.local`,
     metadata: { NAMESPACE: `ns-${namespace}`, LABELS: { app: "s0" } },
   });
-  // Later ones begin as copies of the second.
+  // Later namespaces begin as copies of the second.
   for (const namespace of [0, 1]) mesh.join(node(namespace));
   const others = NAMESPACES - 2;
   const put = entriesPut(() => {

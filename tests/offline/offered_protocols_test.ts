@@ -1,4 +1,7 @@
-/** A protocol is offered in TLS where the chain speaks it; of several ports at one workload port the first of the service counts. */
+/**
+ * A protocol is offered in TLS where the chain speaks it. Among several ports at one workload port, the first of the
+ * service counts.
+ */
 import assert from "node:assert/strict";
 import { checked, explained, resourcesOf, wayOf } from "./way.ts";
 
@@ -29,7 +32,7 @@ interface Chain {
   };
 }
 
-/** Of each chain with TLS what it carries and what it offers, each once. */
+/** The carried and the offered protocols of each chain with TLS, without duplicates. */
 function offers(listeners: readonly Record<string, unknown>[], port?: number): string[] {
   const chains = listeners.flatMap((one) => one.filter_chains as Chain[]);
   const of = chains.filter(({ filter_chain_match: match }) => port === undefined || match?.destination_port === port);
@@ -104,7 +107,7 @@ Deno.test("of two ports of a service at one workload port the first in its list 
   );
 });
 
-/** What is noted about ports on the way of a request. */
+/** Notes about ports on the way of a request. */
 const notes = async (yaml: string, to: string) =>
   (await explained(yaml, "client/app-1", { to })).notes.filter((note) => note.startsWith("port "));
 
@@ -124,7 +127,7 @@ Deno.test("explain says which of several ports that end at one workload port hol
   assert.deepEqual(await notes(WORLD + http + of("TCP"), "http://own.test:90/"), [note]);
   assert.deepEqual(await notes(WORLD + http + of("TCP"), "tcp://second.test:91"), [note]);
   assert.deepEqual(await notes(WORLD + http + of("HTTP"), "http://own.test:90/"), []);
-  // A Sidecar that lists the port says its protocol itself.
+  // A Sidecar with the port in its list has its own protocol for the port.
   const sidecar = object("Sidecar", "prod", "own", {
     workloadSelector: { labels: { app: "own" } },
     ingress: [{ port: { number: 9090, name: "p", protocol: "TCP" }, defaultEndpoint: "127.0.0.1:9090" }],

@@ -1,6 +1,6 @@
 /**
- * The words of findings, over the corpus and all examples of the reference: one fact is one finding, an advice calls nothing
- * wrong, and names of the program stand in no text.
+ * The words of findings, over the corpus and all examples of the reference: each fact is one finding, an advice calls
+ * nothing wrong, and names of the program stand in no text.
  */
 import assert from "node:assert/strict";
 import { FINDING_NAMES, FINDING_ROWS, titleOf } from "../../lib/finding/codes.ts";
@@ -48,13 +48,13 @@ Deno.test("two objects that exclude each other give one finding: no second one h
   }
 });
 
-/** Sorts that are about one field and say different things of it. */
+/** Sorts about the same field with different statements. */
 const TWO_FACTS: ReadonlySet<string> = new Set([
-  // The name of a certificate: others have it too; there is no Secret of the name.
+  // The name of a certificate: others have the certificate too; no Secret has the name.
   "certificate-of-several-gateways missing-credential",
-  // The same of a Secret that is there and that Envoy would not take.
+  // The name of a certificate: others have the certificate too; Envoy would reject the Secret.
   "certificate-of-several-gateways refused-credential",
-  // A rule as a whole has no port; a value in it is one that no request has.
+  // A rule as a whole has no port; a value in the rule matches no request.
   "matches-no-request wrong-value",
 ]);
 
@@ -93,7 +93,7 @@ Deno.test("what is no error is not called wrong or missing: it may be meant so, 
     }
   }
   assert.ok(advices > 20);
-  // Sorts that no example has as an advice.
+  // Sorts without an example as an advice.
   for (const name of FINDING_NAMES.filter((one) => FINDING_ROWS[one].warningCode !== undefined)) {
     assert.doesNotMatch(titleOf(name, false), claims);
   }

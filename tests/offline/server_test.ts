@@ -1,4 +1,4 @@
-/** Previews and explanations of a running server: about its connected proxies, and nothing is applied. */
+/** Previews and explanations of a running server: about its connected proxies, without applying anything. */
 import assert from "node:assert/strict";
 import type { PreviewRunner } from "../../lib/debug/runners.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
@@ -15,7 +15,7 @@ const next = example("shop-next");
 const CART = { id: "sidecar~10.0.0.5~cart.shop~shop.svc.cluster.local", metadata: {} };
 const V1 = { id: "sidecar~10.0.0.6~reviews-v1.shop~shop.svc.cluster.local", metadata: {} };
 
-/** Runs a server over the shop, with two of its proxies connected. */
+/** Runs a server over the shop, with two connected proxies. */
 async function withShop(
   run: (server: DiscoveryServer, ask: typeof fetch, origin: string) => Promise<void>,
   time?: number,

@@ -1,4 +1,4 @@
-/** Services of a folder without an address are told apart by listeners, and in the families that they are written for. */
+/** Services of a folder without an address are told apart by listeners, in the address families of the service. */
 import assert from "node:assert/strict";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
@@ -11,7 +11,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { StandInAddresses } from "../../lib/registry/allocation/stand_ins.ts";
 import { meshOf } from "./mesh_of.ts";
 
-/** The address that a service has where it is alone. */
+/** The address of a lone service. */
 function alone(id: string) {
   const standIns = new StandInAddresses();
   standIns.want(id);
@@ -19,7 +19,7 @@ function alone(id: string) {
   return standIns.addresses(id)!;
 }
 
-/** Two names whose first choice is the same address. */
+/** Two names with the same address as first choice. */
 function colliding(): readonly [string, string] {
   const known = new Map<string, string>();
   for (let n = 0; n < 500_000; n++) {
@@ -72,7 +72,7 @@ Deno.test("a client of IPv6 dials the address of its own family", async () => {
   assert.equal(await end(yaml, "tcp://db.shop:3306"), "[2001:db8::1]:3306");
 });
 
-/** The listeners of port 3306 of a proxy with these addresses, each with all its addresses. */
+/** The listeners of port 3306 of a proxy with the given addresses, each with all its addresses. */
 function listeners(more: string, addresses: string, dualStack: boolean): string[] {
   const settings = defaultSettings("pilot-discovery", { MESH_DUAL_STACK: dualStack });
   const mesh = meshOf({ "mesh.yaml": database("db", "10.0.0.1", more) }, { settings, manifestServices: true });

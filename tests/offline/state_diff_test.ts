@@ -1,4 +1,4 @@
-/** Changes of many proxies: the same as name by name, and what proxies share is compared once. */
+/** Changes of many proxies: the same as name by name, and shared parts are compared once. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { changeId, type ResourceChange, StateDiffs, type StateSnapshot } from "../../lib/offline/diff/state_diff.ts";
@@ -8,7 +8,7 @@ import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 
 const table = new ResourceTable();
 
-/** A set with these versions by name; 0: it lacks that name. */
+/** A set with the given versions by name; 0: the name is missing. */
 function setOf(versions: readonly number[]): ResourceSet {
   return table.from(
     versions.flatMap((version, at) =>
@@ -17,7 +17,7 @@ function setOf(versions: readonly number[]): ResourceSet {
   );
 }
 
-/** What counts by name: of several sets the last that has it. */
+/** The version in force by name: the last set with the name wins. */
 function winners(sets: readonly ResourceSet[]): Map<string, string> {
   return new Map(sets.flatMap((set) => [...set].map(({ name, version }) => [name, version] as const)));
 }

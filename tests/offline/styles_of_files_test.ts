@@ -10,7 +10,7 @@ const at = (name: string) => ({ name, namespace: "shop" });
 const NETWORKING = "networking.istio.io/v1";
 const pods = { metadata: { labels: { app: "web", version: "v1" } }, spec: { containers: [{ name: "a", image: "a" }] } };
 
-/** The objects of a mesh whose rule names a subset. */
+/** The objects of a mesh, with a subset named by its rule. */
 const objects = (subset: string) => [
   {
     ...{ apiVersion: "v1", kind: "Service", metadata: at("web") },
@@ -35,7 +35,7 @@ const documents = (all: Objects) => all.map((one) => stringify(one, { aliasDupli
 const plain = (all: Objects) => documents(all).join("---\n");
 const list = (items: readonly unknown[]) => ({ apiVersion: "v1", kind: "List", metadata: {}, items });
 
-/** Lists of one kind, as an API answers with them: the items say neither version nor kind. */
+/** Lists of a single kind, in the form of an API's answer: the items have neither version nor kind. */
 const typedLists = (all: Objects) =>
   all.map(({ apiVersion, kind, ...item }) => stringify({ apiVersion, kind: `${kind}List`, items: [item] })).join(
     "---\n",
@@ -97,7 +97,7 @@ Deno.test("the mesh that styles are held against has the rule and its subset", (
 for (const [style, write] of Object.entries(STYLES)) {
   Deno.test(`${style}: the mesh is the same, nothing is found in it, and a mistake is found where it is written`, () => {
     const good = filesOf(write(objects("v1")));
-    // Where rules come from is a part of what proxies get.
+    // The origins of rules are a part of the proxies' resources.
     assert.deepEqual(resources(good), wanted);
     assert.deepEqual(findings(good).map(({ message }) => message), []);
     const bad = filesOf(write(objects("v9")));
@@ -107,7 +107,7 @@ for (const [style, write] of Object.entries(STYLES)) {
     const { origin, line, column } = found.place;
     assert.ok(origin?.from === "file" && line !== undefined && column !== undefined);
     const text = bad[origin.file]!.split("\n")[line - 1]!;
-    // A byte order mark is no character of its line.
+    // A byte order mark is not a character of its line.
     assert.match(text.replace("\ufeff", "").slice(column - 1), /^"?v9/);
   });
 }

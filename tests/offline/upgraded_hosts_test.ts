@@ -1,4 +1,6 @@
-/** Wherever connections to servers outside of the mesh are upgraded to HTTP/2, what WebSocket then needs is told of. */
+/**
+ * Wherever connections to servers outside of the mesh are upgraded to HTTP/2, a finding tells the needs of WebSocket.
+ */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
@@ -26,14 +28,14 @@ const http = (h2UpgradePolicy: string) => ({ connectionPool: { http: { h2Upgrade
 
 const rule = (spec: object) => object("DestinationRule", "chat", { host: "chat.example.com", ...spec });
 
-/** The fields of which the finding tells. */
+/** The fields in the finding. */
 function fields(yaml: string, h2UpgradePolicy = "DO_NOT_UPGRADE"): string[] {
   const mesh = meshOf({ "mesh.yaml": yaml }, { meshConfig: `h2UpgradePolicy: ${h2UpgradePolicy}` });
   const { findings } = unpaced(checkMesh(mesh, { assumeServices: false, textOf: () => yaml }));
   return findings.filter(({ name }) => name === "upgrade-outside-mesh").map(({ place }) => place.field);
 }
 
-/** The clusters that talk HTTP/2, by port and subset. */
+/** The clusters with HTTP/2, by port and subset. */
 function upgraded(yaml: string): string[] {
   const { clusters = [] } = resourcesOf(yaml, "shop/app-1", ["cds"]);
   return clusters.filter((one) => JSON.stringify(one).includes('"http2_protocol_options"'))

@@ -1,6 +1,5 @@
 /**
- * What a mesh of texts does with a request, and what is found in it, in one line each.
- *
+ * The way of a request through a mesh of texts, and the findings, in one line each.
  * @module
  */
 import type { Finding } from "../../lib/finding/finding.ts";
@@ -17,7 +16,7 @@ import { resourcesJson, type ShortType } from "../../lib/offline/proxy_resources
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { meshOf } from "./mesh_of.ts";
 
-/** Settings of the program that differ from its defaults. */
+/** Settings of the program other than its defaults. */
 export type WaySettings = Parameters<typeof defaultSettings<"pilot-discovery">>[1];
 
 /** The way of a request in a mesh of one text. */
@@ -33,7 +32,9 @@ export function explained(
   return explainRequest(readQuestion(question), onWay(findProxy(from, proxies, options).proxy), world);
 }
 
-/** The last cluster of the first proxy, and how the way ends: `v1 of own.prod:8000 > 10.0.0.1:9080`, or its status. */
+/**
+ * The last cluster of the first proxy, and the end of the way: `v1 of own.prod:8000 > 10.0.0.1:9080`, or the status.
+ */
 export async function wayOf(
   yaml: string,
   from: string,
@@ -46,17 +47,19 @@ export async function wayOf(
   return `${cluster} > ${end.endpoint ?? end.status ?? end.kind}`;
 }
 
-/** What `check` finds in a mesh of one text. */
+/** The findings of `check` in a mesh of one text. */
 export function checked(yaml: string): readonly Finding[] {
   return unpaced(checkMesh(meshOf({ "mesh.yaml": yaml }), { assumeServices: false, textOf: () => yaml })).findings;
 }
 
-/** Code, severity and field of what `check` finds. */
+/** Code, severity and field of each finding of `check`. */
 export function codes(yaml: string): string[] {
   return checked(yaml).map(({ code, severity, place }) => `${code} ${severity} ${place.field ?? ""}`.trim());
 }
 
-/** The resources of a proxy, by name or node id, in a mesh of one text: of some types, under their plural names. */
+/**
+ * The resources of a proxy, by name or node id, in a mesh of one text: of the given types, under their plural names.
+ */
 export function resourcesOf(
   yaml: string,
   from: string,

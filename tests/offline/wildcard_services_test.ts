@@ -1,4 +1,4 @@
-/** A host under a wildcard service: what a reference to it leads to, and what is said of it, are decided by one function. */
+/** A host under a wildcard service: one function decides the target of a reference and its findings. */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
@@ -182,7 +182,7 @@ const USES = object("AuthorizationPolicy", "asked", { action: "CUSTOM", provider
   entry("served", ["served.test"], "10.9.1.9", [http(8000)]) +
   object("WorkloadEntry", "served-1", { address: "10.9.1.9", labels: { app: "served" } });
 
-/** The listeners of a server, with what is found, where providers are of a service. */
+/** The listeners of a server, with findings, under providers at a service. */
 function withProviders(yaml: string, service: string, port: number) {
   const mesh = meshOf({ "mesh.yaml": yaml }, { meshConfig: PROVIDER(service, port) });
   const { proxies, options } = proxiesOf(mesh);

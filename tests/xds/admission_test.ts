@@ -177,7 +177,7 @@ Deno.test("400 proxies at once are all admitted within two seconds by the defaul
   assert.equal(count(streams, "admitted"), 400);
 });
 
-/** A clock whose one timer comes when the test says so, however late that is. */
+/** A clock whose only timer fires on the test's command, however late. */
 class LateTimer {
   now = 0;
   #fire = () => {};

@@ -12,14 +12,14 @@ const STREAMS = [1, 3, 5];
 
 const events = ["request", "request", "resolve", "refuse", "revoke", "push", "half-close", "reset"] as const;
 
-/** What happens, on which stream, and whether everything that follows from it happens before the next event. */
+/** An event on a stream, and whether all consequences happen before the next event. */
 const step = fc.record({
   event: fc.constantFrom(...events),
   stream: fc.constantFrom(...STREAMS),
   settle: fc.boolean(),
 });
 
-/** Streams of HTTP/2 are opened in the order of their numbers. */
+/** Streams of HTTP/2 open in the order of their numbers. */
 class World {
   readonly at = new ConnectServer();
   readonly over = new Set<number>();
@@ -57,7 +57,7 @@ class World {
     }
   }
 
-  /** Reads of sets by views that are closed. */
+  /** Reads of sets by closed views. */
   readsOfClosed(): Map<string, number> {
     const { views, closed } = this.at.source.memory;
     return new Map(views.filter(({ id }) => closed.includes(id)).map(({ id, reads }) => [id, reads.count]));

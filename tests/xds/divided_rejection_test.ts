@@ -1,4 +1,7 @@
-/** What a client rejects without naming it is found by sending halves, so that it keeps nothing else from the client. */
+/**
+ * A resource rejected without a name is found by sending halves, so that the rejection keeps nothing else from the
+ * client.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ENDPOINTS } from "../../lib/xds/protocol/types.ts";
@@ -7,7 +10,7 @@ import { StreamClient } from "./support/stream_client.ts";
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
 
-/** A stream of a client that takes no response with a bad resource in it, and does not say which it is. */
+/** A client's stream. The client rejects responses with a bad resource, and does not name the resource. */
 function client(delta: boolean, names: string[], isBad: (name: string, value: string) => boolean) {
   const source = new MemorySource().change(ENDPOINTS, names.map((name) => textResource(ENDPOINTS, name, `${name}=1`)));
   const one = new StreamClient(source, delta, { maxResponseBytes: Infinity });
@@ -41,7 +44,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     answer();
     assert.equal(has().length, 4000);
     assert.deepEqual(one.accepted, [ENDPOINTS]);
-    // All goes out in one response again.
+    // All resources go out in one response again.
     const before = one.received.length;
     source.change(ENDPOINTS, names.map((name) => textResource(ENDPOINTS, name, `${name}=3`)));
     one.stream.reconcile();

@@ -1,4 +1,4 @@
-/** A rejection of what the client has acknowledged before, as agents send it. */
+/** A rejection after an acknowledgement, as agents send it. */
 import assert from "node:assert/strict";
 import { rejectRequest } from "../../lib/agent/relay/messages.ts";
 import { EXTENSION_CONFIG } from "../../lib/xds/protocol/types.ts";
@@ -11,7 +11,7 @@ for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
   const names = ["a", "b"];
 
-  /** A client that has filters a and b, and has said so. */
+  /** A client that has acknowledged filters a and b. */
   const start = () => {
     const source = new MemorySource().change(EXTENSION_CONFIG, [filter("a", 1), filter("b", 1)]);
     const client = new StreamClient(source, delta);

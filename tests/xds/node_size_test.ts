@@ -1,4 +1,4 @@
-/** Nodes that are too large to be read: told before they are decoded. */
+/** Nodes too large to read: recognised before decoding. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { encode } from "../../lib/pb/codec.ts";
@@ -8,7 +8,7 @@ import { nodeSizeProblem, readNode } from "../../lib/xds/protocol/node.ts";
 
 const node = (metadata: object) => encode("envoy.config.core.v3.Node", { id: "a", metadata: struct({ ...metadata }) });
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, "x"]));
-/** Lists that a struct nests: a message of four levels for each. */
+/** Nested lists of a struct: a message of four levels for each. */
 const nested = (levels: number) => {
   let value: unknown = keys(5001);
   for (let i = 0; i < levels; i++) value = { a: [value] };

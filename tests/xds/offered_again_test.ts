@@ -1,4 +1,4 @@
-/** What a client has rejected is offered again after a time, and nothing else of the type waits for it. */
+/** Rejected resources are offered again after a time, and nothing else of the type waits for them. */
 import assert from "node:assert/strict";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";

@@ -52,7 +52,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** A client that behaves as the protocol says, over streams that come and go. */
+/** A client by the rules of the protocol, over streams that come and go. */
 class Model {
   readonly source = new MemorySource().serve(...ALL);
   client: StreamClient;
@@ -137,7 +137,7 @@ class Model {
     });
   }
 
-  /** Rejects what it has taken in, and keeps it. */
+  /** Rejects an accepted response late, and keeps its resources. */
   rejectLate(type: string): void {
     const nonce = this.nonces.get(type);
     if (nonce === undefined) return;
@@ -233,7 +233,7 @@ class Model {
     const values = (type: string) => new Map([...this.has.get(type)!].sort().map(([name, { value }]) => [name, value]));
     for (const type of this.delta ? [...ALL, VIRTUAL_HOST] : ALL) {
       const expected = this.expected(type);
-      // State of the world has no way to say that an endpoint or a route is gone: what is left over is allowed.
+      // State of the world cannot announce the removal of an endpoint or a route: left-over resources are allowed.
       const names = this.delta || WILD.includes(type) ? values(type).keys() : expected.keys();
       assert.deepEqual([...names].sort(), [...expected.keys()].sort(), type);
       for (const [name, version] of expected) {
@@ -253,7 +253,7 @@ class Model {
   }
 }
 
-/** The invariants of one type on one stream, as `client_resources.ts` names them. */
+/** The invariants of a type on a stream, as named in `client_resources.ts`. */
 function assertInvariants(resources: ClientResources): void {
   const { state, sent, want, acknowledged, inFlight, portion, differ, blamed } = resources;
   assert.equal(acknowledged, inFlight === undefined ? sent : inFlight.before, "acknowledged");

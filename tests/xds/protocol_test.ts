@@ -126,7 +126,7 @@ for (const delta of [false, true]) {
     const client = new StreamClient(from, delta);
     client.ask(CLUSTER);
     const all = names(client.reject(CLUSTER, "no"));
-    // An incremental client is sent them in parts, until it is known which are bad: here all of them.
+    // An incremental client gets the resources in parts, until the bad resources are known: here all resources are bad.
     while (client.inbox.length > 0) client.reject(CLUSTER, "no");
     from.change(CLUSTER, all.map((name) => res(CLUSTER, name, "2")));
     client.stream.reconcile();

@@ -1,4 +1,4 @@
-/** What a client has rejected is not in force there; what it has acknowledged is, whatever else it rejects. */
+/** A client's rejected resources are not in force there. Its acknowledged resources are, despite other rejections. */
 import assert from "node:assert/strict";
 import { PushLedger } from "../../lib/xds/ledger.ts";
 import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
@@ -9,7 +9,7 @@ const cause = (name: string) => `ServiceEntry/x/${name}`;
 const resource = (type: string, name: string, value: number) =>
   textResource(type, name, `${name}=${value}`, { causes: [cause(name)] });
 
-/** The words by object that a client lacks. */
+/** The reasons of a client's lacking objects, by object. */
 const lacked = (one: StreamClient) => Object.fromEntries(new Map(one.stream.refusals.lacked()));
 
 function client(type: string, delta: boolean, names: string[], versions?: Record<string, string>) {

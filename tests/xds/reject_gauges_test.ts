@@ -4,7 +4,7 @@ import { RejectGauges } from "../../lib/xds/reject_gauges.ts";
 import { calls } from "./support/counting.ts";
 import { CLUSTER, LISTENER, SECRET } from "../../lib/xds/protocol/types.ts";
 
-/** The gauges, and what a scrape would show. */
+/** The gauges, and the view of a scrape. */
 function gauges(): { rejects: RejectGauges; shown: Map<string, number> } {
   const shown = new Map<string, number>();
   const key = (name: string, labels: object) => [name, ...Object.values(labels)].join(" ");

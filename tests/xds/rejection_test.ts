@@ -44,7 +44,7 @@ Deno.test("a rejection costs one walk over the kept part of its text, for any te
     const looks = calls(String.prototype, ["charCodeAt", "startsWith"]);
     const lookUps = calls(Map.prototype, ["get"]);
     one.send(request);
-    // At each beginning of a word one for each length that names have, and some for each name.
+    // At each beginning of a word a look-up for each length of names, and some for each name.
     const lengths = new Set(NAMES.map(({ length }) => length)).size;
     assert.ok(lookUps.stop() < 4500 * lengths + 2 * NAMES.length, `${what}: ${lookUps.stop()} look-ups`);
     assert.ok(searches.stop() < 50, `${what}: ${searches.stop()} searches`);

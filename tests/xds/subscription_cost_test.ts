@@ -8,7 +8,7 @@ import { StreamClient } from "./support/stream_client.ts";
 
 const name = (i: number) => `outbound|80||svc-${i}.ns-${i % 10}.svc.cluster.local`;
 
-/** A source with this many clusters, endpoints and route configurations with a virtual host each. */
+/** A source of the given size: clusters, endpoints, and route configurations with one virtual host each. */
 function mesh(size: number): MemorySource {
   const names = Array.from({ length: size }, (_, i) => name(i));
   const source = new MemorySource();
@@ -22,7 +22,7 @@ function mesh(size: number): MemorySource {
   return source.serve(VIRTUAL_HOST);
 }
 
-/** Ways to change a subscription name by name; each gets requests that are encoded already. */
+/** Ways to change a subscription name by name. Each gets encoded requests. */
 const WAYS: Record<string, (size: number) => { client: StreamClient; each: (i: number) => void }> = {
   "names that do not exist, without an acknowledgement": (size) => {
     const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
@@ -77,7 +77,7 @@ for (const [what, way] of Object.entries(WAYS)) {
       return { bytes: allocatedBytes() - before.bytes, reads: client.view.reads.count - before.reads };
     };
     cost(100);
-    // What the compiler allocates while it warms up is nobody's cost: the least of some runs has none of it.
+    // Allocations of the compiler during warm-up count for nobody: the least of some runs has none.
     const least = (size: number) => {
       const runs = Array.from({ length: 3 }, () => cost(size));
       return { reads: runs[0]!.reads, bytes: Math.min(...runs.map(({ bytes }) => bytes)) };
@@ -157,13 +157,13 @@ Deno.test("a name that a client subscribes to is kept once, with at most 200 byt
       client.stream.close();
       return each;
     };
-    // Code that is compiled meanwhile adds to one of them.
+    // Code compiled meanwhile adds to one of the figures.
     const each = Math.min(await cost(), await cost(), await cost());
     assert.ok(each < 200 + name(4999).length, `${each} bytes a name, acknowledged: ${acknowledged}`);
   }
 });
 
-/** Looks for reported versions while a client with virtual hosts of this many route configurations comes back. */
+/** Look-ups of reported versions while a client comes back with virtual hosts of many route configurations. */
 function looksOfReturn(routes: number, versions: Readonly<Record<string, string>>): { looks: number; removed: number } {
   const client = new StreamClient(mesh(routes), true, { maxResponseBytes: Infinity });
   client.ask(ROUTE, { names: Array.from({ length: routes }, (_, i) => name(i)) });

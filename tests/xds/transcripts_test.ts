@@ -1,11 +1,11 @@
-/** Each transcript is what the server and a client really say to each other. */
+/** Each transcript is a real conversation of server and client. */
 import assert from "node:assert/strict";
 import { played } from "./support/transcript.ts";
 
 const folder = new URL("transcripts/", import.meta.url);
 const files = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 
-/** The transcripts of a file: each begins with a comment that is its title. */
+/** The transcripts of a file. Each begins with a comment, its title. */
 function transcriptsOf(file: string): { readonly title: string; readonly text: string }[] {
   return Deno.readTextFileSync(new URL(file, folder)).split(/\n(?=# )/).map((text) => ({
     title: text.split("\n")[0]!.slice(2),

@@ -26,7 +26,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** A client of a source that decides late, over streams that come and go. */
+/** A client of a source with late decisions, over streams that come and go. */
 class Model {
   readonly source = new OnDemandSource(TYPES);
   readonly subscribed = new Map(TYPES.map((type) => [type, new Set<string>()]));
@@ -51,7 +51,7 @@ class Model {
     }
   }
 
-  /** What was sent says nothing of names that were pending, and in state of the world waits for them. */
+  /** Responses say nothing of pending names, and in state of the world wait for them. */
   check(stillPending: (type: string, name: string) => boolean): void {
     for (const { typeUrl, removed } of this.client.received.slice(this.#checked)) {
       for (const name of removed) assert.ok(!stillPending(typeUrl, name), `${name} is pending and was said to be gone`);
@@ -70,7 +70,7 @@ class Model {
       this.client.close();
       this.#connect(e.versions);
     } else {
-      // As the timer does, but of the wait of this source nothing is over.
+      // Like the timer, but the wait of this source never ends.
       this.#now++;
       for (const watch of this.client.stream.watches.values()) watch.giveUp(this.#now);
     }
@@ -91,7 +91,7 @@ class Model {
     else this.client.ask(type, { names: [...set], nonce: this.#nonce(type) });
   }
 
-  /** Of the last response that was taken; a request with that of an earlier one counts for nothing. */
+  /** Nonce of the last accepted response. A request with an earlier nonce counts for nothing. */
   #nonce(type: string): string {
     while (this.accept(type));
     return this.client.received.findLast(({ typeUrl }) => typeUrl === type)?.nonce ?? "";
@@ -126,7 +126,7 @@ class Model {
       for (const { name, version, value } of expected) {
         assert.equal(has.get(name), this.delta ? version : new TextDecoder().decode(value), `${type} ${name}`);
       }
-      // State of the world has no way to say that endpoints are gone.
+      // State of the world cannot announce the removal of endpoints.
       if (this.delta || type !== ENDPOINTS) assert.equal(has.size, expected.length, type);
       for (const name of set) assert.ok(this.source.wanted(type).includes(name), `${name} of ${type} is wanted`);
       if (set.size === 0) assert.deepEqual(this.source.wanted(type), [], type);

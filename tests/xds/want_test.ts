@@ -11,7 +11,7 @@ import { StreamClient, type StreamClientOptions } from "./support/stream_client.
 
 const names = StreamClient.names;
 
-/** A client of a source of these types that has `there`, and knows that `gone` does not exist. */
+/** A client whose source has the resource `there` of each type, and knows the absence of `gone`. */
 function connect(types: readonly string[], delta: boolean, options?: StreamClientOptions) {
   const source = new OnDemandSource(types, ["there", "gone"]);
   for (const type of types) source.decide(type, ["there"], "1");
@@ -92,7 +92,7 @@ for (const delta of [true, false]) {
     source.decide(ENDPOINTS, ["later"], "1");
     client.view.control.answered(ENDPOINTS);
     assert.equal(client.received.length, sent);
-    // A timer that is left over fails this test.
+    // A left-over timer fails this test.
   });
 
   Deno.test(`${variant}: the wildcard is wanted as "*"; while it is pending a first answer is not given`, () => {
@@ -150,7 +150,7 @@ for (const delta of [true, false]) {
 
 const service = (i: number) => `outbound|80||svc-${i}.example.com`;
 
-/** Ways in which many names are wanted and decided. */
+/** Ways to want and decide many names. */
 const WAYS: Record<string, (size: number) => StreamClient<OnDemandView>> = {
   "incremental, together": (size) => together(size, true),
   "state of the world, together": (size) => together(size, false),
@@ -183,7 +183,7 @@ for (const [what, way] of Object.entries(WAYS)) {
       client.close();
       return { operations, bytes: allocatedBytes() - before };
     };
-    // What the compiler allocates while it warms up is nobody's cost: the least of some runs has none of it.
+    // Allocations of the compiler during warm-up count for nobody: the least of some runs has none.
     const least = (size: number) => {
       const runs = Array.from({ length: 3 }, () => cost(size));
       return { operations: runs[0]!.operations, bytes: Math.min(...runs.map(({ bytes }) => bytes)) };

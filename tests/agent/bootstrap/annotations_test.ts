@@ -1,4 +1,4 @@
-/** Each annotation that chooses statistics, in both spellings, and what it becomes in the bootstrap. */
+/** Each annotation about statistics, in both spellings, and its effect on the bootstrap. */
 import assert from "node:assert/strict";
 import { bootstrapOfCase } from "./cases.ts";
 

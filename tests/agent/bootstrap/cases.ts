@@ -15,7 +15,7 @@ import { parseProxySettings } from "../../../lib/config/mesh/parse.ts";
 import type { Settings } from "../../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 
-/** A case as it is written. */
+/** A case in written form. */
 export interface BootstrapCase {
   readonly role?: AgentRole;
   readonly settings?: Partial<WorkloadInput["settings"] & Pick<Settings, "METRICS_LOCALHOST_ACCESS_ONLY">>;
@@ -35,7 +35,7 @@ export interface BootstrapCase {
   readonly stsPort?: number;
 }
 
-/** Folder of the cases, with a slash at its end. */
+/** Folder of the cases, with a slash at the end. */
 export const folder = new URL("../../testdata/agent/bootstrap/", import.meta.url);
 
 /** Reads a case by its name. */
@@ -56,7 +56,7 @@ export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
   return bootstrap(inputOfCase(given));
 }
 
-/** What the bootstrap of a case is made of. */
+/** The input of a case's bootstrap. */
 export function inputOfCase(given: BootstrapCase): BootstrapInput {
   const settings = defaultSettings("pilot-agent", given.settings ?? {});
   const proxy = settingsOf(given.proxy);

@@ -1,4 +1,4 @@
-/** Each field of a proxy's settings that a bootstrap is made of, and what it becomes. */
+/** Each field of a proxy's settings with an effect on the bootstrap. */
 import assert from "node:assert/strict";
 import { bootstrap } from "../../../lib/agent/bootstrap/bootstrap.ts";
 import { bootstrapOfCase, inputOfCase } from "./cases.ts";

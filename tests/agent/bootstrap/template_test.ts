@@ -7,7 +7,7 @@ import { bootstrapOfCase, inputOfCase, readCase } from "./cases.ts";
 const envoy = envoyPath();
 const log = silentLog().scope("default");
 
-/** Writes the bootstrap of a case by a template, in a folder that is gone afterwards. */
+/** Writes the bootstrap of a case by a template, in a temporary folder. */
 async function written<T>(text: string, name: string, caseName: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await Deno.makeTempDir();
   try {
@@ -43,7 +43,7 @@ Deno.test("a template may print the bootstrap that the agent would write, and a 
   });
 });
 
-/** A bootstrap as people write it who have one for Istio's agent. */
+/** A bootstrap in the style of templates for Istio's agent. */
 const TEMPLATE = `{
   "node": {
     "id": "{{ .nodeID }}", "cluster": "{{ .cluster }}",

@@ -22,7 +22,7 @@ for (const name of inputNames(new URL("input/", folder))) {
         }).output();
         const output = new TextDecoder().decode(stderr);
         assert(success, output);
-        // Envoy has no other place for the tracer of listeners that name none.
+        // Envoy has no other place for the tracer of listeners without a tracer.
         const known = /Using deprecated option 'envoy\.config\.bootstrap\.v3\.Bootstrap\.tracing'/;
         const lines = output.split("\n").filter((line) => !known.test(line));
         assert.doesNotMatch(lines.join("\n"), /deprecated|unknown|bug/i);

@@ -11,7 +11,7 @@ import { amazonLocality, googleLocality } from "../../../lib/agent/cloud/localit
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { CloudServer, googlePages } from "../support/cloud_server.ts";
 
-/** Firmware of a machine of which only these files say something. */
+/** Firmware of a machine. Files that are not given are empty. */
 function firmware(said: Partial<Firmware> = {}): Firmware {
   return { ...Object.fromEntries(FIRMWARE_FILES.map((file) => [file, ""])), ...said } as Firmware;
 }

@@ -1,8 +1,10 @@
-/** The admin page's client against pages that an Envoy would not have. */
+/** The admin page's client against pages unlike Envoy's. */
 import assert from "node:assert/strict";
 import { envoyAdmin } from "../../../lib/agent/envoy/admin.ts";
 
-/** Asks a server that reads the head of a request and answers with these bytes; `stays` keeps the connection open. */
+/**
+ * Asks a server that reads the head of a request and answers with the given bytes; `stays` keeps the connection open.
+ */
 async function asked(answer: string, stays: boolean): Promise<string> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open: Deno.Conn[] = [];

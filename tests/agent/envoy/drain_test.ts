@@ -20,7 +20,7 @@ const rules: DrainRules = {
   minimumDrainDuration: 3000,
 };
 
-/** An admin page that reports these counts one after another; an error stands for a call that fails. */
+/** An admin page that reports the counts in turn; an error stands for a failed call. */
 function adminWith(counts: readonly (number | undefined | Error)[] = []) {
   const calls: string[] = [];
   const left = [...counts];
@@ -36,7 +36,7 @@ function adminWith(counts: readonly (number | undefined | Error)[] = []) {
   return { admin, calls };
 }
 
-/** Runs a drain; `done()` says after which time it was over. */
+/** Runs a drain. `over()` is the time of its end. */
 function drained(admin: EnvoyAdmin, changes: Partial<DrainRules>, signal = new AbortController().signal) {
   const clock = createFakeClock();
   let over: number | undefined;

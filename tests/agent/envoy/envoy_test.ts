@@ -14,7 +14,7 @@ const log = silentLog().scope("test");
 
 const socket = (port_value: number) => ({ socket_address: { address: "127.0.0.1", port_value } });
 
-/** A listener that answers by itself. */
+/** A listener with a fixed response. */
 function listener(port: number, traffic_direction: "INBOUND" | "OUTBOUND"): unknown {
   const route_config = {
     virtual_hosts: [{
@@ -44,7 +44,7 @@ interface RealEnvoy {
   readonly outbound: number;
 }
 
-/** Runs a test with an Envoy that listens on both sides. */
+/** Runs a test with an Envoy listening on both sides. */
 async function withEnvoy(test: (real: RealEnvoy) => Promise<void>): Promise<void> {
   await withPorts(3, async ([admin = 0, inbound = 0, outbound = 0]) => {
     const folder = await Deno.makeTempDir();
@@ -76,7 +76,7 @@ const rules: DrainRules = {
   minimumDrainDuration: 0,
 };
 
-/** One request on a connection of its own; the response as text. */
+/** Sends a request on a new connection. @returns the response as text */
 async function ask(port: number, keep?: (connection: Deno.TcpConn) => void): Promise<string> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: a\r\n\r\n"));

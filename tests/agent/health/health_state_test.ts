@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { nextHealth, UNKNOWN_HEALTH } from "../../../lib/agent/health/health_state.ts";
 
-/** Reports of outcomes, with the number of the outcome that made each. */
+/** Reports of outcomes, each with the number of the reported outcome. */
 function reports(outcomes: readonly boolean[], success: number, failure: number): [number, boolean][] {
   let state = UNKNOWN_HEALTH;
   return outcomes.flatMap((healthy, i) => {

@@ -13,7 +13,7 @@ import { answering, application } from "../support/status_pages.ts";
 
 const never = new AbortController().signal;
 
-/** Why a workload is not well; undefined: it is. */
+/** Why a workload is not well; undefined: the workload is well. */
 async function reason(probe: ReadinessProbe, signal = never): Promise<string | undefined> {
   return await workloadCheck(probe, "127.0.0.1")(signal).then(() => undefined, (error: Error) => error.message);
 }

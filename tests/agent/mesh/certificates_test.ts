@@ -1,4 +1,4 @@
-/** What the authority hands out and what is shown on the wire, as openssl judges it. */
+/** Certificates of the authority and on the wire, as openssl judges them. */
 import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { oneRequest } from "../../../scripts/demo/load.ts";
@@ -9,7 +9,7 @@ import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-/** Runs openssl in a folder; what it wrote, to both outputs. */
+/** Runs openssl in a folder. @returns both outputs as one text */
 async function run(cwd: string, ...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }> {
   const { success, stdout, stderr } = await new Deno.Command("openssl", {
     args,
@@ -21,7 +21,7 @@ async function run(cwd: string, ...args: string[]): Promise<{ readonly ok: boole
   return { ok: success, text: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
 }
 
-/** Kinds of keys that agents make, by their variables. */
+/** Kinds of keys made by agents, by the agents' variables. */
 const KEYS = [
   { name: "client", env: { ECC_SIGNATURE_ALGORITHM: "" }, text: /RSA Public-Key|Public-Key: \(2048 bit\)/ },
   { name: "server", env: { ECC_SIGNATURE_ALGORITHM: "ECDSA", ECC_CURVE: "P384" }, text: /NIST CURVE: P-384/ },

@@ -1,4 +1,4 @@
-/** An Envoy that ends and was not asked to. */
+/** An Envoy that ends unasked. */
 import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { oneRequest } from "../../../scripts/demo/load.ts";

@@ -1,4 +1,4 @@
-/** Metrics about identities: real programs, and what makes each of them count. */
+/** Metrics about identities: real programs, and an event for each metric. */
 import assert from "node:assert/strict";
 import { callUnary, ClientCall } from "../../../lib/grpc/client/client_call.ts";
 import { ClientConnection } from "../../../lib/grpc/client/client_connection.ts";
@@ -17,7 +17,7 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggrega
 const SDS = "/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets";
 const CREATE = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
 
-/** A rule about tokens whose keys one server has and another has not. */
+/** A rule about tokens. Servers differ in whether the rule's keys are known. */
 const tokenRules = (keys: string) => `
 apiVersion: security.istio.io/v1
 kind: RequestAuthentication
@@ -35,7 +35,7 @@ function values(text: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Resolves when all of these are above 0 at once. */
+/** Resolves when all named metrics are above 0 at once. */
 async function untilCounted(read: () => Promise<string>, names: readonly string[]): Promise<void> {
   let missing: readonly string[] = names;
   try {
@@ -49,7 +49,7 @@ async function untilCounted(read: () => Promise<string>, names: readonly string[
   }
 }
 
-/** Runs something on a connection of its own. */
+/** Uses a new connection, and closes the connection afterwards. */
 async function connected<T>(target: DialTarget, use: (connection: ClientConnection) => T | Promise<T>): Promise<T> {
   const connection = new ClientConnection(await dial(target, PATIENCE));
   try {
@@ -60,9 +60,9 @@ async function connected<T>(target: DialTarget, use: (connection: ClientConnecti
 }
 
 /**
- * A stream with one request; resolves when the first answer, or the end, has come.
+ * A stream with one request. Resolves at the first answer, or at the end.
  *
- * @param over given up when this resolves, too
+ * @param over also ends the stream
  */
 async function streamed(
   target: DialTarget,
@@ -82,7 +82,7 @@ async function streamed(
   });
 }
 
-/** Requests for certificates that each fail for another reason. */
+/** Requests for certificates, each with another reason of failure. */
 async function failAtAuthority(target: DialTarget, mesh: IdentityMesh): Promise<void> {
   const csr = await createCertificateRequest(await PrivateKey.generate({ type: "EC", curve: "P-256" }), {});
   const good = await mesh.token("client");
@@ -106,7 +106,10 @@ async function failAtAuthority(target: DialTarget, mesh: IdentityMesh): Promise<
   });
 }
 
-/** Takes the proxy's place at its agent and gives it up, until that is counted: the proxy may come back in between. */
+/**
+ * Takes the proxy's place at its agent and gives the place up, until the agent counts a given-up stream: the proxy may
+ * come back in between.
+ */
 async function takeProxysPlace(path: string, read: () => Promise<string>): Promise<void> {
   const count = async (name: string) => values(await read()).get(name) ?? 0;
   await until("a stream that its client gave up is counted", async () => {
@@ -118,7 +121,7 @@ async function takeProxysPlace(path: string, read: () => Promise<string>): Promi
   });
 }
 
-/** What other clients of an agent's sockets may do: take the proxy's place, and ask for files that are not there. */
+/** What other clients of an agent's sockets may do: take the proxy's place, and ask for missing files. */
 async function disturb({ folder }: AgentProcess, read: () => Promise<string>): Promise<void> {
   const request = (names: readonly string[]) =>
     encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: SECRET, resource_names: [...names] });

@@ -1,4 +1,4 @@
-/** Files that rules name, on the machines of proxies. */
+/** Files in rules, on the machines of proxies. */
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { oneRequest } from "../../../scripts/demo/load.ts";
 import { sidecarFile } from "../../../scripts/demo/workloads.ts";

@@ -6,7 +6,7 @@ import { query, reply, sendUdp } from "../../dns/support/ask.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-/** A service that the workload sees. */
+/** A service in the workload's view. */
 const entry = (port: number, address: string) => `
 apiVersion: networking.mesh.io/v1
 kind: ServiceEntry

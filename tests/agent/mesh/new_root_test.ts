@@ -1,4 +1,4 @@
-/** Another authority takes the place of the one that an operator brought along, while requests run. */
+/** An authority takes the place of the operator's former authority, while requests run. */
 import assert from "node:assert/strict";
 import { readCertificates } from "../../../lib/pki/certificate.ts";
 import { issueRoot } from "../../../lib/pki/issue.ts";
@@ -14,7 +14,7 @@ import { until } from "../../patience.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
 
-/** A root that signs: its certificate and key as PEM. */
+/** A signing root: certificate and key as PEM. */
 async function makeRoot(organization: string): Promise<{ readonly certificate: string; readonly key: string }> {
   const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
   const validity = { notBefore: Date.now() - 600_000, notAfter: Date.now() + 3_600_000 };
@@ -53,7 +53,10 @@ Deno.test({
             await mesh.agent({ name: "server", ports: ports.slice(0, 4), env }),
             await mesh.agent({ name: "client", ports: ports.slice(4, 8), env }),
           ];
-          /** What both workloads hold: the organization that signed their certificate, and those that they trust. */
+          /**
+           * Issuer and roots of both workloads: the organization of the certificate's signer, and the organizations of
+           * the trusted roots.
+           */
           const held = () =>
             Promise.all(agents.map(async ({ folder }) => {
               const [chain = "", roots = ""] = await Promise.all(
@@ -72,7 +75,7 @@ Deno.test({
           await all("O=old of O=old");
           await bring(old, [old, next]);
           await all("O=old of O=next O=old");
-          // What the control plane shows is verified by a file that the operator gave.
+          // Agents verify the control plane's certificate by a file of the operator.
           for (const agent of agents) {
             await agent.write("var/run/secrets/mesh/root-cert.pem", old.certificate + next.certificate);
           }

@@ -1,4 +1,6 @@
-/** The permission sets of deno.json, by running the programs with exactly these where nothing else may be written. */
+/**
+ * The permission sets of deno.json: programs run with exactly these sets in a place where nothing else may be written.
+ */
 import assert from "node:assert/strict";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
@@ -8,7 +10,7 @@ import { withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-/** Not below a folder that the sets name, as `/tmp` is. */
+/** Unlike `/tmp`, a place outside of the folders in the sets. */
 const PLACE = "/var/tmp";
 
 Deno.test({

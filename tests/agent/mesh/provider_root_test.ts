@@ -1,4 +1,4 @@
-/** Certificates that a provider elsewhere issues (`PILOT_CERT_PROVIDER=custom`), from the server's file to a real Envoy. */
+/** Certificates of an outside provider (`PILOT_CERT_PROVIDER=custom`), from the server's file to a real Envoy. */
 import assert from "node:assert/strict";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
@@ -13,7 +13,7 @@ import { until } from "../../patience.ts";
 
 const CALLER = "spiffe://cluster.local/ns/shop/sa/cart";
 
-/** A root of the provider, and the caller's certificate by it. */
+/** A root of the provider, and the caller's certificate by the root. */
 async function provider(name: string) {
   const root = await makeRoot(P256, { notAfter: Date.now() + 1e9, name });
   const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
@@ -22,7 +22,7 @@ async function provider(name: string) {
   return { root: writeCertificates([root.certificate]), own };
 }
 
-/** A server without an authority and without TLS, which reads the provider's root in its folder. */
+/** A server without an authority and without TLS. The server reads the provider's root in its folder. */
 async function serverWith(files: Readonly<Record<string, string>>) {
   const folder = await Deno.makeTempDir();
   const write = async (path: string, text: string) => {

@@ -7,17 +7,17 @@ import { envoyPath } from "../../translate/envoy.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 
-/** Clusters, listeners and routes that an Envoy has made. */
+/** Number of clusters, listeners and routes made by an Envoy. */
 const made = (admin: number) =>
   envoyCount(
     admin,
     "cluster_manager.cluster_(added|modified)$|listener_manager.listener_(added|modified)$|config_reload$",
   );
 
-/** Most bytes of a response without resources: its type, version and nonce, once also the name of the server. */
+/** Greatest size of a response without resources, bytes: type, version and nonce, once also the name of the server. */
 const EMPTY = 130;
 
-/** Types of which the server has sent more than empty responses. */
+/** Types with more than empty responses from the server. */
 async function sent(mesh: IdentityMesh): Promise<string[]> {
   const [responses, bytes] = [
     await mesh.metric("pilot_xds_pushes"),

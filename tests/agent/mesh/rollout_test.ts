@@ -7,7 +7,7 @@ import { withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-/** An application that names its instance, and takes its time over each answer: some are under way at any moment. */
+/** An application that names its instance. Each answer takes a while, so that some are under way at any moment. */
 function application(name: string): { readonly port: number } & AsyncDisposable {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -8,7 +8,7 @@ import { envoyPath } from "../../translate/envoy.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 
-/** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), looked at each 200 ms. */
+/** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), checked each 200 ms. */
 const SHORT_ROOTS = {
   CITADEL_SELF_SIGNED_CA_CERT_TTL: "40s",
   CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE: "22",
@@ -18,7 +18,7 @@ const SHORT_ROOTS = {
 
 const renewals = ({ output }: AgentProcess) => output.split("certificate valid until").length - 2;
 
-/** Serial numbers of what an Envoy holds: of its own certificate, and of its roots. */
+/** Serial numbers in an Envoy: of the Envoy's certificate, and of its roots. */
 async function serials(admin: number): Promise<{ readonly own: string; readonly roots: readonly string[] }> {
   const { certificates } = JSON.parse(await envoyPage(admin, "certs")) as {
     certificates: readonly Record<"ca_cert" | "cert_chain", readonly { readonly serial_number: string }[]>[];

@@ -1,4 +1,4 @@
-/** The standard metrics of real Envoys beside agents: what both sides of a request say, on the port of metrics and merged. */
+/** The standard metrics of real Envoys beside agents: both sides of a request, on the port of metrics and merged. */
 import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { pairFiles } from "../../../scripts/demo/workloads.ts";
@@ -17,7 +17,7 @@ const telemetry = (metrics: readonly object[]) =>
 
 const PROMETHEUS = { providers: [{ name: "prometheus" }] };
 
-/** One series. */
+/** A series of a metric. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -35,7 +35,7 @@ async function series(port: number, path: string, name: string): Promise<Series[
 
 const identity = (name: string) => `spiffe://cluster.local/ns/demo/sa/${name}`;
 
-/** What both sides know of a request of the client. */
+/** Labels known to both sides of a client's request. */
 const BOTH = {
   source_workload: "client-v1",
   source_workload_namespace: "demo",
@@ -112,7 +112,7 @@ Deno.test({
         const off = { match: { mode: "CLIENT" }, disabled: true };
         await mesh.write("telemetry.json", telemetry([{ ...PROMETHEUS, overrides: [off] }]));
         await mesh.live("Telemetry/mesh-system/all");
-        // What an Envoy acknowledges reaches the thread that takes connections a moment later.
+        // Acknowledged configuration reaches Envoy's thread for connections a moment later.
         for (let i = 0; i < 3; i++) await askWith(here);
         const [ofClient, ofServer] = [(await good(clientMetrics!))[0]!.value, (await good(serverMetrics!))[0]!.value];
         assert.equal((await askWith(here)).status, 200);

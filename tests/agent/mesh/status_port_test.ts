@@ -9,7 +9,7 @@ import { until } from "../../patience.ts";
 
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** An application with a page of metrics and one that says whether it is well. */
+/** An application with a page of metrics and a page of its health. */
 function instrumented() {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     const { pathname } = new URL(request.url);
@@ -52,7 +52,7 @@ Deno.test({
           const answer = await page(readiness, "/healthz/ready").catch(() => undefined);
           return answer?.status === 200;
         });
-        // Its mode of interception is NONE: each listener has a socket of its own.
+        // The workload's mode of interception is NONE: each listener has its own socket.
         const probed = await envoyCount(admin, `^listener\\..*_${own}\\.downstream_cx_total$`);
         assert(probed > 0, "the service's listener was asked for a connection");
         for (const path of ["/stats/prometheus", "/metrics"]) {
@@ -101,7 +101,7 @@ Deno.test("an agent without profiles has no pages of them; without an Envoy its 
       env: {
         ...{ POD_NAME: "a", POD_NAMESPACE: "b", INSTANCE_IP: "127.0.0.1", DISABLE_ENVOY: "true" },
         PROXY_CONFIG: JSON.stringify({ statusPort: status }),
-        // Of a gateway nothing is scraped, because its port is open to others.
+        // The agent scrapes nothing for a gateway, because the gateway's port is open to others.
         ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ port: "1" }),
       },
     });

@@ -1,4 +1,4 @@
-/** WasmPlugins of a server, in real Envoys behind agents that fetch their modules. */
+/** WasmPlugins of a server, in real Envoys behind agents. The agents fetch the modules. */
 import assert from "node:assert/strict";
 import { LISTENER } from "../../../lib/xds/protocol/types.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";

@@ -24,7 +24,7 @@ spec:
 `,
 });
 
-/** Health of the service's one endpoint, as the server has it. */
+/** Health of the service's only endpoint, as the server knows it. */
 async function health(mesh: IdentityMesh): Promise<string> {
   const text = JSON.stringify(await mesh.page("endpointShardz"));
   return /"health":"(\w+)"/.exec(text)?.[1] ?? text;

@@ -1,4 +1,4 @@
-/** What a workload says of itself for metrics. */
+/** A workload's metadata for metrics, decoded. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { peerMetadata } from "../../../lib/agent/node/peer_metadata.ts";

@@ -5,7 +5,7 @@ import { AnswerReader, MAX_PROBE_BODY, type ProbeAnswer } from "../../../lib/age
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** Reads bytes that come in parts; the connection ends behind them. */
+/** Reads bytes that come in parts. The connection ends behind the last part. */
 function read(text: string, cuts: readonly number[] = []): ProbeAnswer {
   const bytes = encode(text);
   const reader = new AnswerReader();

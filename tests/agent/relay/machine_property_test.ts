@@ -19,7 +19,7 @@ const request = (variant: RelayVariant, type: string) =>
   new MessageWriter().string(variant === "sotw" ? 4 : 2, type).finish();
 const response = (type: string, nonce: string) => new MessageWriter().string(4, type).string(5, nonce).finish();
 
-/** The surroundings of a machine: streams, connections and timers, each with its number, also when they are over. */
+/** The surroundings of a machine: streams, connections and timers, each with its number, also after the end. */
 class World {
   state = initialRelay([NAMES]);
   readonly streams: { readonly variant: RelayVariant; open: boolean; readonly said: Uint8Array[] }[] = [];
@@ -48,7 +48,7 @@ class World {
         this.connections.set(effect.connection, { state: "dialing", stream: this.live!, sent: [] });
         return;
       case "dial later":
-        // A new time takes the place of the one before.
+        // A new time replaces the time before.
         this.timers.clear();
         this.timers.add(effect.connection);
         return;
@@ -109,7 +109,7 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-/** One of the last things of a list, mostly the very last one. */
+/** A recent item of a list, mostly the very last item. */
 function pick<T>(list: readonly T[], back: number): T | undefined {
   return list.at(-1 - Math.max(0, back - 2));
 }

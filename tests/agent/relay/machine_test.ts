@@ -15,14 +15,14 @@ const NAMES = "type.googleapis.com/istio.networking.nds.v1.NameTable";
 
 const listeners = new MessageWriter().string(2, LISTENERS).finish();
 
-/** A delta response with one resource. */
+/** A delta response whose only resource has a name and a version. */
 function response(type: string, name: string, version: string): Uint8Array {
   const any = new MessageWriter().string(1, type).bytes(2, utf8Bytes("body")).finish();
   const resource = new MessageWriter().string(1, version).bytes(2, any).string(3, name).finish();
   return new MessageWriter().bytes(2, resource).string(4, type).string(5, "nonce-1").finish();
 }
 
-/** The effects of the last of several events, and the state after them. */
+/** The effects of the last event, and the state afterwards. */
 function after(state: RelayState, ...events: RelayEvent[]) {
   let step = { state, effects: [] as ReturnType<typeof stepRelay>["effects"] };
   for (const event of events) step = stepRelay(step.state, event) as typeof step;

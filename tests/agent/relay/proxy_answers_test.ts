@@ -12,7 +12,7 @@ const TYPES = {
   rds: `${PREFIX}route.v3.RouteConfiguration`,
 };
 
-/** An answer to a response; with a code it rejects it. */
+/** An answer to a response. With a code, the answer is a rejection. */
 function answer(variant: RelayVariant, type: string, nonce: string, code?: number): Uint8Array {
   const [typeField, nonceField, errorField] = variant === "delta" ? [2, 6, 7] as const : [4, 5, 6] as const;
   const error = code === undefined ? undefined : new MessageWriter().varint(1, code).string(2, "no").finish();

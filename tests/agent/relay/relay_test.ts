@@ -41,12 +41,12 @@ class TestProxyStream {
 interface Parts {
   readonly discovery: TestDiscovery;
   readonly clock: FakeClock;
-  /** What the relay has logged. */
+  /** The relay's log. */
   readonly lines: readonly string[];
   /** The page of metrics. */
   page(): Promise<string>;
   open(delta: boolean): TestProxyStream;
-  /** Moves the discovery server away, or to the port where it was. */
+  /** Moves the discovery server away, or back to its port. */
   restart(): Promise<TestDiscovery>;
 }
 

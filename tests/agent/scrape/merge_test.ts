@@ -6,7 +6,7 @@ import { MAX_LINE } from "../../../lib/agent/scrape/whole_lines.ts";
 
 const encoder = new TextEncoder();
 
-/** A source: its text in parts, then its end or an error. */
+/** A source: text in parts, then the end or an error. */
 async function* parts(text: string, cuts: readonly number[], error?: Error): AsyncGenerator<Uint8Array> {
   const bytes = encoder.encode(text);
   const places = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);

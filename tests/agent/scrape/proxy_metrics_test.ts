@@ -1,4 +1,4 @@
-/** Names of Envoy's metrics as scrapers get them. */
+/** Names of Envoy's metrics in the form for scrapers. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { proxyMetrics, type SeriesSeen } from "../../../lib/agent/scrape/proxy_metrics.ts";

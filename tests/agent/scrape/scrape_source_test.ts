@@ -10,7 +10,7 @@ async function packed(text: string, format: "gzip" | "deflate"): Promise<Uint8Ar
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The text that a source with such an answer gives. */
+/** The text of a source with the given answer. */
 async function scraped(body: BodyInit, headers: Record<string, string>): Promise<string> {
   await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },

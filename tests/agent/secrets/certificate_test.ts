@@ -58,12 +58,12 @@ Deno.test("an answer that cannot be used is refused with the reason", async () =
   }
 });
 
-/** Certificates as texts: which one it is, and its roots. */
+/** Certificates as texts: a name, and roots. */
 function issuedAt(clock: FakeClock, name: string, roots = "root one\n", ttl = 3_600_000): IssuedCertificate {
   return { chain: `${name}\n`, key: "key\n", roots, notBefore: clock.now(), notAfter: clock.now() + ttl };
 }
 
-/** A certificate whose orders a test answers. */
+/** A certificate whose orders the test answers. */
 function kept(
   answer: (attempt: number, clock: FakeClock) => IssuedCertificate | Error,
   store?: (certificate: IssuedCertificate) => Promise<void>,
@@ -97,7 +97,7 @@ Deno.test("a certificate is renewed at its time, jitter included, and each one i
   certificate.start();
   await clock.advance(0);
   assert.deepEqual(seen.default, [{ kind: "certificate", chain: "leaf 1\n", key: "key\n" }]);
-  // 0.51 of the lifetime before its end.
+  // 0.51 of the lifetime before the end.
   await clock.advance(2 * 0.49 * 3_600_000);
   assert.deepEqual(times, [0, 0.49 * 3_600_000, 2 * 0.49 * 3_600_000]);
   assert.deepEqual(seen.ROOTCA!.at(-1), { kind: "roots", roots: "root two\nmore\n" });

@@ -17,7 +17,7 @@ async function pair(): Promise<{ readonly chain: string; readonly key: string }>
   return await orderCertificate(order, (csr, ttl) => authority.sign(csr, ttl));
 }
 
-/** Puts files in place as orchestrators do: a new folder, and a link that points to it in one step. */
+/** Puts files in place like an orchestrator: a new folder, and a link to the folder, replaced in one step. */
 async function mount(folder: string, version: number, { chain, key }: { chain: string; key: string }): Promise<void> {
   await Deno.mkdir(`${folder}/..v${version}`);
   await Deno.writeTextFile(`${folder}/..v${version}/tls.crt`, chain);
@@ -28,7 +28,7 @@ async function mount(folder: string, version: number, { chain, key }: { chain: s
   for (const name of ["tls.crt", "tls.key"]) await Deno.symlink(`..data/${name}`, `${folder}/${name}`);
 }
 
-/** Watches a name; what came is kept. */
+/** Watches a name, and keeps secrets and failures. */
 function watched(source: SecretSource, name: string) {
   const secrets: AgentSecret[] = [];
   const failures: string[] = [];

@@ -21,7 +21,7 @@ import { utf8Bytes } from "../../../lib/resource/protowire.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
 import { PATIENCE, until } from "../../patience.ts";
 
-/** Secrets that a test sets. */
+/** Secrets set by a test. */
 class TestSecrets implements SecretSource {
   readonly listeners = new Map<string, Set<SecretListener>>([["default", new Set()], ["ROOTCA", new Set()]]);
   readonly #secrets = new Map<string, AgentSecret>();

@@ -9,7 +9,7 @@ import { agentInput, type AgentInputChanges } from "../support/agent_input.ts";
 import { TestAuthority } from "../support/authority.ts";
 import { until } from "../../patience.ts";
 
-/** A folder with these files, as long as the test runs. */
+/** A folder with the given files for the length of a test. */
 async function container(
   files: Readonly<Record<string, string>>,
   use: (folder: string) => Promise<void>,
@@ -37,7 +37,7 @@ const files = {
   "prov/key.pem": "prov key",
 };
 
-/** What is called, flat, by settings in which FOLDER stands for the container's. */
+/** The called server, flat. In settings, FOLDER stands for the container's folder. */
 async function called(folder: string, { settings = {}, ...rest }: AgentInputChanges) {
   const named = Object.entries(settings).map(([name, value]) => [
     name,
@@ -101,7 +101,7 @@ Deno.test("tokens, roots and renewed certificates are read for each call, so tha
     }
   }));
 
-/** Has a certificate made by these settings; resolves with it and with what the authority was asked. */
+/** Orders a certificate by the given settings. @returns the certificate, and the request to the authority */
 async function certificateBy(changes: AgentInputChanges) {
   const authority = await TestAuthority.make();
   await using server = await authority.listen("ca.test");

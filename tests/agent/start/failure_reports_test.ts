@@ -22,7 +22,7 @@ import { PATIENCE, until } from "../../patience.ts";
 /** More than the sockets of both ends hold. */
 const BIG = new Uint8Array(8 * 1024 * 1024);
 
-/** A server with a call that fails, and one with a large answer. */
+/** A server with a failing call, and a call with a large answer. */
 async function served(
   options: GrpcServerOptions,
   test: (path: string, page: () => Promise<string>) => Promise<void>,

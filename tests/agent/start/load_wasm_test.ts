@@ -13,7 +13,7 @@ import { TestWebServer } from "../support/web_server.ts";
 
 const HOUR = 3_600_000;
 
-/** Has an agent fetch a module; gives what the server was refused, if anything, and the number of files kept. */
+/** An agent fetches a module. Gives the server's refusal, if any, and the number of kept files. */
 async function fetching(
   settings: Partial<SettingsOf<"pilot-agent">>,
   answer: (request: Request) => Response | Promise<Response>,

@@ -3,7 +3,7 @@ import { loadedWith } from "../../../scripts/imports.ts";
 
 const root = new URL("../../..", import.meta.url).pathname.replace(/\/$/, "");
 
-/** What an agent has loaded when its proxy starts. */
+/** Modules loaded by an agent when its proxy starts. */
 const loaded = new Map(
   ["main.ts", "read_proxy.ts", "proxy.ts"].flatMap((file) => [...loadedWith(root, `cmd/pilot-agent/${file}`)]),
 );
@@ -32,6 +32,6 @@ Deno.test("no loop that runs while an agent's modules load is so long that the e
   const { success, stdout, stderr } = await command.output();
   const said = new TextDecoder().decode(stdout);
   assert(success, new TextDecoder().decode(stderr));
-  // Compilers that a start makes use of stay in the memory of an agent that does nothing afterwards.
+  // Compilers used during a start stay in the memory of an agent that does nothing afterwards.
   assert.deepEqual([...said.matchAll(/^\[compiling .*<JSFunction (\S*).*\) OSR/gm)].map(([, name]) => name), []);
 });

@@ -15,7 +15,7 @@ import { PATIENCE } from "../../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
-/** What becomes of a request of so many bytes: the server gets it, or the stream ends with a reason. */
+/** The fate of a request of so many bytes: the server gets the request, or the stream ends with a reason. */
 async function sent(settings: { readonly MESH_GPRC_MAXRECVMSGSIZE?: number }, size: number): Promise<string> {
   const folder = await Deno.makeTempDir();
   const { promise, resolve } = Promise.withResolvers<string>();

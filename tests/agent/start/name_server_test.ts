@@ -1,4 +1,4 @@
-/** The DNS server of an agent: who has one, what it takes over, and what its port being another one's gives. */
+/** The DNS server of an agent: the agents with a name server, the kept table, and the error for a taken port. */
 import assert from "node:assert/strict";
 import { type MeshNameServer, startNameServer, wantsNameServer } from "../../../lib/agent/start/name_server.ts";
 import { statusRoutes } from "../../../lib/agent/status/routes.ts";

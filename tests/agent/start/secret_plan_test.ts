@@ -22,7 +22,7 @@ async function machine(
     for (const name of [...listening, ...dead]) {
       sockets.push(Deno.listen({ transport: "unix", path: `${folder}/uds/${name}` }));
       if (dead.includes(name)) {
-        // The runtime removes the file of a socket that it closes.
+        // The runtime removes the file of a closed socket.
         await Deno.link(`${folder}/uds/${name}`, `${folder}/uds/kept`);
         sockets.pop()!.close();
         await Deno.rename(`${folder}/uds/kept`, `${folder}/uds/${name}`);

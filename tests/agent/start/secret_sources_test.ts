@@ -11,7 +11,7 @@ import { agentInput } from "../support/agent_input.ts";
 import { TestAuthority } from "../support/authority.ts";
 import { until } from "../../patience.ts";
 
-/** A fake clock that keeps the times of the timers that were set. */
+/** A fake clock that keeps the times of all timers. */
 function notedClock() {
   const clock = createFakeClock();
   const waits: number[] = [];
@@ -50,7 +50,7 @@ Deno.test("FILE_DEBOUNCE_DURATION: files of a burst are read once, so long after
         await clock.advance(1);
         assert.deepEqual(secrets[1], { kind: "certificate", chain: fresh.chain, key: fresh.key });
         assert.deepEqual(clock.waits, [debounce, debounce]);
-        // A look in between finds a key that is not the chain's.
+        // A look in between finds a key unlike the chain's.
         assert.doesNotMatch((await metrics.scrape()).body, /^num_file_secret_failures_total [1-9]/m);
       } finally {
         stop?.();

@@ -1,4 +1,4 @@
-/** An open status port: what the application sees of settings of probes, and how long the start took. */
+/** An open status port: the effect of settings of probes on the application, and the time of the start. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";
@@ -13,11 +13,11 @@ import { agentInput } from "../support/agent_input.ts";
 import { TestAuthority } from "../support/authority.ts";
 
 const PATH = "/app-health/cart/livez";
-/** Address of the workload, which is not `localhost`. */
+/** Address of the workload, different from `localhost`. */
 const WORKLOAD = "127.0.0.2";
 const PROBES = 3;
 
-/** Asks an agent with these settings for probes, one after the other; their statuses. */
+/** Asks an agent with the given settings for probes, in turn. @returns the statuses of the answers */
 async function probed(
   settings: Partial<SettingsOf<"pilot-agent">>,
   httpGet: { readonly port: number; readonly scheme?: string },
@@ -50,7 +50,7 @@ async function probed(
   return statuses;
 }
 
-/** Runs with an application on all addresses of this machine. */
+/** Runs with an application on all addresses of the machine. */
 async function withApplication<T>(server: net.Server, use: (port: number) => Promise<T>): Promise<T> {
   server.listen(0, "0.0.0.0");
   await once(server, "listening");
@@ -61,7 +61,7 @@ async function withApplication<T>(server: net.Server, use: (port: number) => Pro
   }
 }
 
-/** Addresses at which an application that keeps its connections is reached, one for each connection. */
+/** Dialled addresses of an application with lasting connections, one address for each connection. */
 async function dialled(settings: Partial<SettingsOf<"pilot-agent">>): Promise<readonly string[]> {
   const addresses: string[] = [];
   const server = net.createServer((socket) => {

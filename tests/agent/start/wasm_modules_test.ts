@@ -6,10 +6,10 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 const log = silentLog().scope("wasm");
 const bytes = (value: number) => Uint8Array.of(value);
 
-/** Resolves when every callback of promises that are settled has run. */
+/** Resolves when every callback of settled promises has run. */
 const allCallbacks = () => new Promise((resolve) => setTimeout(resolve));
 
-/** A rewriter that adds ten to every byte, and what came to the proxy. */
+/** A rewriter that adds ten to every byte, and the bytes for the proxy. */
 function world() {
   const sent: number[] = [];
   const closed: string[] = [];

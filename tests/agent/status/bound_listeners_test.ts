@@ -1,4 +1,4 @@
-/** A real Envoy says which listeners of a redirected sidecar have a socket. */
+/** A real Envoy tells which listeners of a redirected sidecar have a socket. */
 import assert from "node:assert/strict";
 import { envoyAdmin } from "../../../lib/agent/envoy/admin.ts";
 import { listenersCheck } from "../../../lib/agent/status/listeners.ts";
@@ -44,7 +44,7 @@ async function withListeners(admin: number, resources: readonly object[], use: (
   } finally {
     try {
       child.kill("SIGKILL");
-    } catch { /* it has ended */ }
+    } catch { /* The process has ended already. */ }
     await child.status;
     await said;
     await Deno.remove(folder, { recursive: true });

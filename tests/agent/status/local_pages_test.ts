@@ -1,9 +1,9 @@
-/** Pages of the status port that end or show what is beside it. */
+/** Pages of the status port that end or show the programs beside the workload. */
 import assert from "node:assert/strict";
 import { statusRoutes } from "../../../lib/agent/status/routes.ts";
 import { servePages } from "../support/status_pages.ts";
 
-/** A status port that counts what it was told to do. */
+/** A status port with a count of orders. */
 function world() {
   const done: string[] = [];
   const routes = statusRoutes({

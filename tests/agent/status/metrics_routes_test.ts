@@ -84,7 +84,7 @@ Deno.test("an application whose metrics fail is warned of once, counted each tim
   const busy = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
   let answer = "";
   await using app = await application((socket) => {
-    // A text that breaks off has been begun well.
+    // A text cut off in the middle has a good beginning.
     socket.on("data", () => answer === broken ? socket.end(answer) : socket.write(answer));
   });
   await using pages = await pagesOf({ application: app }, { log });
@@ -119,7 +119,7 @@ Deno.test("an Envoy that hangs or breaks off leaves the application whole", asyn
 });
 
 Deno.test("a source without an end is passed on as it comes, in bounded memory, until its time is over", async () => {
-  /** Bytes that the application has sent, those that have come here, and the most that were in between. */
+  /** Bytes sent by the application, bytes arrived here, and the greatest number in between. */
   let sent = 0, read = 0, most = 0;
   const line = `app{x="${"y".repeat(100)}"} 1\n`.repeat(1000);
   await using app = await application((socket) => {
@@ -139,7 +139,7 @@ Deno.test("a source without an end is passed on as it comes, in bounded memory, 
   const response = await fetch(`http://127.0.0.1:${pages.port}/metrics`, {
     headers: { "x-prometheus-scrape-timeout-seconds": "2" },
   });
-  // Nobody reads for a while: the application is not read either, but for what buffers hold.
+  // Nobody reads for a while: the agent stops reading the application, but for the contents of buffers.
   await new Promise((resolve) => setTimeout(resolve, 500));
   let last = new Uint8Array();
   for await (const chunk of response.body!) [read, last] = [read + chunk.length, chunk];

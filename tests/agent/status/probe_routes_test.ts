@@ -15,7 +15,7 @@ import { PATIENCE } from "../../patience.ts";
 const PATH = "/app-health/cart/livez";
 const STATUS_PORT = 15020;
 
-/** The pages of one probe. */
+/** The pages of a single probe. */
 async function pagesOf(
   probe: AppProber["probe"],
   more: Partial<ProbeRoutesInput> & { readonly timeout?: number } = {},

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { notReady, ProxyReadiness } from "../../../lib/agent/status/readiness.ts";
 
-/** Statistics as Envoy prints them. */
+/** Statistics in Envoy's form. */
 function stats(cds: number, lds: number, state: number, workers: number): string {
   return `cluster_manager.cds.update_success: ${cds}\nlistener_manager.lds.update_success: ${lds}\n` +
     `listener_manager.workers_started: ${workers}\nserver.state: ${state}\n`;

@@ -1,6 +1,5 @@
 /**
- * An agent's input as a test wants it, over a folder that stands for a container.
- *
+ * An agent's input by a test's choice, over a folder in place of a container.
  * @module
  */
 import { workloadOf } from "../../../lib/agent/node/workload.ts";
@@ -11,7 +10,7 @@ import type { ProxySettings } from "../../../lib/config/mesh/types.ts";
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 
-/** What differs from the defaults. */
+/** Differences from the defaults. */
 export interface AgentInputChanges {
   readonly settings?: Partial<SettingsOf<"pilot-agent">>;
   readonly variables?: Readonly<Record<string, string>>;

@@ -25,13 +25,13 @@ export class TestAuthority {
     readonly ttlSeconds: number;
     readonly token: string | undefined;
     readonly headers: Readonly<Record<string, string>>;
-    /** Field `metadata`, as it came. */
+    /** Field `metadata` of the request, unchanged. */
     readonly metadata: Uint8Array | undefined;
   }[] = [];
-  /** How far its clock is ahead, ms: certificates begin a minute before its time. */
+  /** How far the authority's clock is ahead, ms: certificates begin a minute before its time. */
   ahead = 0;
   #issuer: Issuer;
-  /** Its root, as PEM. */
+  /** Root of the authority, as PEM. */
   root: string;
 
   private constructor(issuer: Issuer, root: string) {
@@ -56,12 +56,12 @@ export class TestAuthority {
     return [certificatePem(leaf), this.root];
   }
 
-  /** A certificate and key for a TLS server of this name. */
+  /** A certificate and key for a TLS server. */
   serverCertificate(name: string): Promise<TlsCertificates> {
     return this.certificateOf({ dns: [name] });
   }
 
-  /** A certificate and key of these names. */
+  /** A certificate and key with the given names. */
   async certificateOf(names: { readonly dns?: string[]; readonly uris?: string[] }): Promise<TlsCertificates> {
     const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
     const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };

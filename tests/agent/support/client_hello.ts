@@ -1,10 +1,8 @@
 /**
- * Which versions of TLS clients offer: a port that reads the beginning of each handshake, and ends it.
- *
+ * The versions of TLS offered by clients: a port that reads the beginning of each handshake, and ends the handshake.
  * Format: RFC 8446, section 4.1.2; `supported_versions` in 4.2.1.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 
@@ -35,7 +33,7 @@ function versionsOf(bytes: Uint8Array): string[] {
 
 /** The port. */
 export class HelloReader implements AsyncDisposable {
-  /** What each client offered, in the order in which they came. */
+  /** The versions offered by each client, in the order of the clients. */
   readonly offered: (readonly string[])[] = [];
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #serving = this.#serve();

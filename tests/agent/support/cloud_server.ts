@@ -1,12 +1,11 @@
 /**
- * A stand-in for a cloud's servers: it answers as a test says, and keeps what it is asked.
+ * A stand-in for a cloud's servers, which answers by a test's function and keeps the requests.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 
-/** One request. */
+/** A request to the stand-in. */
 export interface CloudRequest {
   /** Method, path and query. */
   readonly line: string;
@@ -59,7 +58,7 @@ export function googlePages(pages: Readonly<Record<string, string>>): (request: 
   };
 }
 
-/** A token that says when it ends, seconds since 1970, and is signed by nobody. */
+/** An unsigned token with an end, seconds since 1970. */
 export function unsignedToken(exp: number, sub = "machine"): string {
   const part = (value: unknown) =>
     btoa(JSON.stringify(value)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

@@ -1,8 +1,7 @@
 /**
- * A discovery server of a test: it takes streams on a TCP port, keeps what it is asked, and says what the test wants.
+ * A discovery server of a test: takes streams on a TCP port, keeps requests, and sends the test's answers.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import type { Call } from "../../../lib/grpc/call.ts";
@@ -10,7 +9,7 @@ import { GrpcServer } from "../../../lib/grpc/server.ts";
 import { listen, type Listener } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
 
-/** One stream that a client opened. */
+/** A client's stream. */
 export interface TestStream {
   readonly call: Call;
   readonly delta: boolean;

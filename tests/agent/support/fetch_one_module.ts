@@ -1,8 +1,6 @@
 /**
- * A program that fetches one module as an agent does, into a folder, and prints what the proxy would get.
- *
- * Arguments: the module's address, the folder.
- *
+ * A program that fetches a module into a folder like an agent, and prints the proxy's view of the module. Arguments:
+ * the module's address, the folder.
  * @module
  */
 import { wasmModules } from "../../../lib/agent/start/wasm_modules.ts";

@@ -1,10 +1,9 @@
 /**
- * An application that speaks gRPC without a proxy: it finds its server by the bootstrap that `GRPC_XDS_BOOTSTRAP` names,
- * and calls the target that is its argument with each line of its input; an answer is a line of its output. A line is a
- * text, or a call with its method and metadata as JSON.
+ * An application that speaks gRPC without a proxy. The application finds its server by the bootstrap in
+ * `GRPC_XDS_BOOTSTRAP`, and calls the target in its argument with each line of its input. An answer is a line of the
+ * output. A line is a text, or a call with method and metadata as JSON.
  *
  * Permissions: env, read (the bootstrap), net (the server), write (the agent's socket).
- *
  * @module
  */
 import { Buffer } from "node:buffer";

@@ -1,8 +1,7 @@
 /**
- * Applications that speak gRPC without a proxy, as processes, and the server that they call.
+ * Applications that speak gRPC without a proxy, as processes, and their server.
  *
  * Permissions: net (loopback), run (deno).
- *
  * @module
  */
 import { GrpcServer } from "../../../lib/grpc/server.ts";
@@ -10,7 +9,8 @@ import { listen } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
 
 /**
- * A server of `/test.Echo/Say`, which says what it hears behind its name, and of `/test.Echo/Wait`, which never answers.
+ * A server of `/test.Echo/Say`, which repeats a text behind the server's name, and of `/test.Echo/Wait`, which never
+ * answers.
  *
  * @param name Default: none.
  */
@@ -63,7 +63,7 @@ export function startClient(bootstrap: string, target: string) {
   const input = child.stdin.getWriter();
   const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   return {
-    /** The answer to a text, or to what {@linkcode AskedCall} says as JSON. */
+    /** The answer to a text, or to an {@linkcode AskedCall} as JSON. */
     async call(text: string): Promise<string> {
       await input.write(new TextEncoder().encode(`${text}\n`));
       return (await output.read()).value?.trim() ?? "the client has ended";

@@ -1,21 +1,20 @@
 /**
- * A client that speaks HTTP/3 alone: an Envoy that sends requests over HTTP/1.1 on over QUIC.
+ * A client that speaks HTTP/3 alone: an Envoy that forwards requests from HTTP/1.1 over QUIC.
  *
  * Permissions: run (envoy), read and write (a temporary folder), net (loopback).
- *
  * @module
  */
 import http from "node:http";
 import type { Certificate } from "../../certificates.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 
-/** Who asks, and whom it believes. */
+/** A caller and its trust. */
 export interface Http3Caller {
-  /** The server that it asks for. */
+  /** Name of the server. */
   readonly host: string;
   /** The authority of the server's certificate, as PEM. */
   readonly roots: string;
-  /** Its own certificate. Default: none. */
+  /** Certificate of the caller. Default: none. */
   readonly own?: Certificate;
 }
 
@@ -26,7 +25,9 @@ const TYPE = "type.googleapis.com/envoy.extensions";
 const socket = (port_value: number) => ({ socket_address: { address: "127.0.0.1", port_value } });
 const inline = (text: string) => ({ inline_string: text });
 
-/** Runs clients of the UDP port `to` of 127.0.0.1 by names, as long as `use` does; they listen at the port `at`. */
+/**
+ * Runs clients of the UDP port `to` of 127.0.0.1 by names, as long as `use` runs; the clients listen at the port `at`.
+ */
 export async function withHttp3<T extends string>(
   { at, to, callers }: { readonly at: number; readonly to: number; readonly callers: Readonly<Record<T, Http3Caller>> },
   use: (ask: (caller: T) => Promise<Http3Answer>) => Promise<void>,
@@ -46,7 +47,7 @@ export async function withHttp3<T extends string>(
   }
 }
 
-/** Each request takes the cluster that it names, on a connection of its own. */
+/** Each request names its cluster, and gets a new connection. */
 function listener(port: number): unknown {
   const route = { match: { prefix: "/" }, route: { cluster_header: "x-caller" } };
   const manager = {
@@ -102,7 +103,7 @@ function ask(port: number, caller: string, host: string): Promise<Http3Answer> {
     let body = "";
     response.setEncoding("utf8").on("data", (text) => body += text);
     const { statusCode: status = 0, headers } = response;
-    // The answer of Envoy itself, where it has no connection.
+    // The answer of the Envoy without a connection.
     const refused = status === 503 && headers["alt-svc"] === undefined;
     response.on("end", () => resolve(refused ? "refused" : { status, altSvc: `${headers["alt-svc"]}`, body }));
   });

@@ -1,20 +1,21 @@
 /**
- * A workload that lets mutual TLS in alone, and clients without proxies that call it.
+ * A workload that accepts mutual TLS alone, and its clients without proxies.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import { connect } from "node:tls";
 import type { Certificate } from "../../certificates.ts";
 import { peersFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 
-/** Configuration: the workload `server` of the namespace `demo`, whose sidecar listens on a port of 127.0.0.1. */
+/** Configuration: the workload `server` of the namespace `demo`. Its sidecar listens on a port of 127.0.0.1. */
 export function strictWorkload(application: number, port: number): string {
   return [sidecarFile({ name: "server", port, application }), peersFile("STRICT")].join("---");
 }
 
-/** Asks for the host `app.test` by a certificate of its own: the answer's body, or "refused" when nothing got through. */
+/**
+ * Asks for the host `app.test` with the caller's certificate: the answer's body, or "refused" when nothing got through.
+ */
 export function askAs(port: number, own?: Certificate): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";

@@ -1,9 +1,8 @@
 /**
- * A registry of images as the OCI distribution specification has it: manifests, blobs, and a challenge for a token or a
- * password where it is asked to.
+ * A registry of images by the OCI distribution specification: manifests, blobs, and an optional challenge for a token
+ * or a password.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import { sha256 } from "./wasm_files.ts";
@@ -11,7 +10,7 @@ import { TestWebServer } from "./web_server.ts";
 
 const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 
-/** One layer. */
+/** A layer of an image. */
 export interface TestLayer {
   readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -19,9 +18,9 @@ export interface TestLayer {
 
 /** The registry. */
 export class TestRegistry implements AsyncDisposable {
-  /** `Authorization` that is wanted of manifests and blobs; undefined: none. */
+  /** Required `Authorization` of requests for manifests and blobs; undefined: none. */
   wanted: string | undefined;
-  /** Challenge to who comes without. */
+  /** Challenge for requests without authorization. */
   challenge = "";
   /** Answers for tokens. */
   token: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 404 });
@@ -43,7 +42,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.server.asked;
   }
 
-  /** Stores an image under `repository:tag`; returns its digest. */
+  /** Stores an image under `repository:tag`. @returns its digest */
   async push(name: string, blobs: readonly TestLayer[], type = OCI_MANIFEST): Promise<string> {
     const described = await Promise.all(blobs.map(async ({ mediaType, bytes }) => {
       const digest = `sha256:${await sha256(bytes)}`;
@@ -58,7 +57,7 @@ export class TestRegistry implements AsyncDisposable {
     return await this.pushManifest(name, { schemaVersion: 2, mediaType: type, config, ["layers"]: described }, type);
   }
 
-  /** Stores any manifest; returns its digest, hex. */
+  /** Stores any manifest. @returns its digest, hex */
   async pushManifest(name: string, manifest: unknown, type: string): Promise<string> {
     const bytes = new TextEncoder().encode(JSON.stringify(manifest));
     const digest = await sha256(bytes);

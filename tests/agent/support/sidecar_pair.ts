@@ -1,9 +1,8 @@
 /**
- * A client and a server behind sidecars, with agents, real Envoys and identities: the frame of tests that change something
+ * A client and a server behind sidecars, with agents, real Envoys and identities: the frame of tests with a change
  * while requests run between the two.
  *
  * Permissions: those of `IdentityMesh`.
- *
  * @module
  */
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";
@@ -14,10 +13,10 @@ import { pairFiles } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { until } from "../../patience.ts";
 
-/** Who the client is for the server's application. */
+/** The client's identity for the server's application. */
 export const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
 
-/** How it is made. */
+/** How the pair is made. */
 export interface SidecarPairOptions extends Pick<IdentityMeshOptions, "env"> {
   readonly mode: "STRICT" | "PERMISSIVE";
   /** Further files of the configuration, by name. */
@@ -29,7 +28,7 @@ export interface SidecarPairOptions extends Pick<IdentityMeshOptions, "env"> {
 /** The pair, when a request has passed both sidecars. */
 export interface SidecarPair {
   readonly mesh: IdentityMesh;
-  /** Port of the service `app.test` at the client's sidecar, and of the server's sidecar itself. */
+  /** Port of the service `app.test` at the client's sidecar, and port of the server's sidecar. */
   readonly here: number;
   readonly there: number;
   readonly server: AgentProcess;
@@ -38,7 +37,7 @@ export interface SidecarPair {
   readonly admins: readonly [server: number, client: number];
 }
 
-/** Runs with a pair; what fails says what all programs have written. */
+/** Runs with a pair. A failure includes the output of all programs. */
 export function withSidecarPair(
   { mode, env, files, agents }: SidecarPairOptions,
   run: (pair: SidecarPair) => Promise<void>,

@@ -1,8 +1,7 @@
 /**
- * Pages of the status port on a port of their own, and applications that answer with bytes.
+ * Pages of the status port on a separate port, and applications that answer with bytes.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import net from "node:net";
@@ -23,7 +22,7 @@ export async function servePages(routes: readonly Route[]): Promise<OpenPort> {
   return { port, [Symbol.asyncDispose]: () => server.close(0) };
 }
 
-/** An application that is what a test does with each connection; `hosts` are the addresses that connected. */
+/** An application whose connections the test handles; `hosts` are the addresses of the clients. */
 export async function application(
   connected: (socket: net.Socket) => void,
 ): Promise<OpenPort & { readonly hosts: string[] }> {
@@ -49,7 +48,7 @@ export async function application(
   };
 }
 
-/** An application that answers each request with the same bytes, and keeps the requests. */
+/** An application with the same answer to each request. Keeps the requests. */
 export async function answering(bytes: string): Promise<OpenPort & { readonly hosts: string[]; requests: string[] }> {
   const requests: string[] = [];
   const app = await application((socket) => {

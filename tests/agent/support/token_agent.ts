@@ -1,8 +1,7 @@
 /**
- * A server with an authority of its own, and agents that prove themselves to it by tokens.
+ * A server with an authority, and agents that prove their identity to the server by tokens.
  *
  * Permissions: run (deno), read, write (temporary folders), net (loopback), env (PATH, HOME, DENO_DIR).
- *
  * @module
  */
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
@@ -17,13 +16,13 @@ import { until } from "../../patience.ts";
 export interface TokenServer {
   readonly issuer: TestIssuer;
   readonly port: number;
-  /** The root of its authority, as PEM. */
+  /** The root of the server's authority, as PEM. */
   readonly root: string;
-  /** Its folder of configuration. */
+  /** Folder of the server's configuration. */
   readonly folder: string;
 }
 
-/** What it is started with. */
+/** The start options of a server. */
 export interface TokenServerOptions {
   readonly issuer: TestIssuer;
   readonly files: Readonly<Record<string, string>>;
@@ -33,7 +32,7 @@ export interface TokenServerOptions {
   readonly manifestServices?: boolean;
 }
 
-/** Runs a server over these files. */
+/** Runs a server over the given files. */
 export async function withTokenServer(
   { issuer, files, meshFile, settings = {}, manifestServices = false }: TokenServerOptions,
   run: (server: TokenServer) => Promise<void>,
@@ -59,7 +58,7 @@ export async function withTokenServer(
   await Deno.remove(kept, { recursive: true });
 }
 
-/** Starts an agent with an Envoy, and waits until that is ready. */
+/** Starts an agent with an Envoy, and waits until the Envoy is ready. */
 export async function startTokenAgent(
   { issuer, port, root }: TokenServer,
   workload: DemoWorkload,

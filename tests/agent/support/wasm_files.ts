@@ -1,6 +1,5 @@
 /**
- * Wasm modules and what they are packed in, byte by byte.
- *
+ * Wasm modules and their packages, byte by byte.
  * @module
  */
 import { gzipSync } from "node:zlib";
@@ -11,7 +10,7 @@ const ascii = (text: string) => new TextEncoder().encode(text);
 export function wasmModule(text = ""): Uint8Array<ArrayBuffer> {
   const name = ascii("note");
   const content = ascii(text);
-  // A custom section: 0, its size, its name, anything.
+  // A custom section: 0, size, name, any bytes.
   const size = 1 + name.length + content.length;
   return new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 0, ...varint(size), name.length, ...name, ...content]);
 }
@@ -44,7 +43,7 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-/** A module for Envoy (proxy-wasm ABI 0.2.1) that answers every request with a status between 128 and 8191. */
+/** A module for Envoy (proxy-wasm ABI 0.2.1) with a status between 128 and 8191 for every request. */
 export function answeringModule(status: number): Uint8Array<ArrayBuffer> {
   const i32 = 0x7f;
   const section = (id: number, items: readonly number[][]) => {
@@ -71,7 +70,7 @@ export function answeringModule(status: number): Uint8Array<ArrayBuffer> {
       [...text("proxy_on_memory_allocate"), 0, 2],
       [...text("proxy_on_request_headers"), 0, 3],
     ]),
-    // It is sent with no details, body and headers; then the request goes no further.
+    // The module sends a response with no details, body and headers; then the request goes no further.
     ...section(10, [body([]), body(constant(1024)), body([...send, 0x10, 0, 0x1a, ...constant(1)])]),
   ]);
 }

@@ -1,6 +1,5 @@
 /**
  * A listener with a filter whose configuration comes by ECDS.
- *
  * @module
  */
 import { any, encode } from "../../../lib/pb/codec.ts";
@@ -13,7 +12,7 @@ export const CLUSTER = PREFIX + "envoy.config.cluster.v3.Cluster";
 const FILTERS = ["wasm.v3.Wasm", "rbac.v3.RBAC"].map((name) => `${PREFIX}envoy.extensions.filters.http.${name}`);
 
 /**
- * A listener whose requests pass a filter that comes by ECDS, and are then answered with 200.
+ * A listener whose requests pass a filter from ECDS, and are then answered with 200.
  *
  * @param port default: any
  */

@@ -1,6 +1,5 @@
 /**
- * Configurations of filters with Wasm modules, and responses that carry them, field by field.
- *
+ * Configurations of filters with Wasm modules, and their responses, field by field.
  * @module
  */
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
@@ -19,7 +18,7 @@ export interface TestWasmFilter {
   readonly network?: boolean;
   /** `fail_open`. */
   readonly failOpen?: boolean;
-  /** `failure_policy`, by its number. */
+  /** Number of the `failure_policy`. */
   readonly failurePolicy?: number;
   /** Seconds. */
   readonly timeout?: number;
@@ -59,7 +58,7 @@ function wasmFilter(filter: TestWasmFilter): Uint8Array {
   return message().bytes(1, plugin.finish()).finish();
 }
 
-/** A response of one variant with resources. */
+/** A response in the form of one variant, with resources. */
 export function response(
   variant: "sotw" | "delta",
   { version, nonce, type = EXTENSION, removed = [] }: {

@@ -8,7 +8,7 @@
 
 /** The server. */
 export class TestWebServer implements AsyncDisposable {
-  /** Paths that were asked, in their order. */
+  /** Requested paths, in order. */
   readonly asked: string[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 

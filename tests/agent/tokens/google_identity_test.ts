@@ -5,7 +5,7 @@ import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { CloudServer, unsignedToken } from "../support/cloud_server.ts";
 import { until } from "../../patience.ts";
 
-/** A machine whose metadata server is a stand-in. */
+/** A machine with a stand-in for its metadata server. */
 function machine(answer: () => Response | undefined, stored: (token: string) => void = () => {}) {
   const clock = createFakeClock();
   const server = new CloudServer(answer);

@@ -12,7 +12,7 @@ const JWT = "urn:ietf:params:oauth:token-type:jwt";
 const TOKEN = unsignedToken(2_000_000_000);
 const GOOD = { grant_type: GRANT, subject_token: TOKEN, subject_token_type: JWT };
 
-/** A service whose provider is a stand-in, and a way to ask it. */
+/** A service with a stand-in for its provider, and a way to ask the service. */
 async function service(
   answer: (request: CloudRequest) => Response | "silence" | undefined,
   options: { readonly projectNumber?: string; readonly now?: () => number; readonly timeout?: number } = {},
@@ -51,7 +51,7 @@ async function service(
   };
 }
 
-/** Google's two services at their best. */
+/** Google's two services, without faults. */
 function google({ line }: CloudRequest): Response | undefined {
   if (line === "POST /exchange") return Response.json({ access_token: "federated", expires_in: 3600 });
   if (line !== "POST /accounts/service-123:access") return undefined;

@@ -64,7 +64,7 @@ async function withCache(
   }
 }
 
-/** A fetch that answers without a server: modules by address. */
+/** A fetch without a server: modules by address. */
 const fromTable =
   (table: Record<string, () => Uint8Array<ArrayBuffer>>) => ({ url }: ModuleRequest): Promise<FetchedModule> => {
     const made = table[url]!();
@@ -147,7 +147,7 @@ Deno.test("which look-ups fetch again, by policy, address and version of the res
   ) => [{ mediaType: "application/vnd.module.wasm.content.layer.v1+wasm", bytes: wasmModule(text) }];
   const digest = await registry.push("r:fixed", layer("one"));
   const table: readonly (readonly [string, WantedModule["pullPolicy"], number, number])[] = [
-    // name, policy, manifests asked for: once more the same version, then another one
+    // name, policy, requests for manifests: first for the same version again, then for another version
     ["r:v1", "UNSPECIFIED_POLICY", 0, 0],
     ["r:v2", "Always", 0, 1],
     ["r:v3", "IfNotPresent", 0, 0],

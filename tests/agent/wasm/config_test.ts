@@ -38,7 +38,7 @@ Deno.test("a filter says where its module is, and with a file it differs in noth
   const { url: _, ...local } = filter;
   const withFile = remoteWasmFilter(extensionOf(filter))!.withFile("/cache/a.wasm");
   assert.equal(remoteWasmFilter(withFile), undefined);
-  // Fields that were changed are at the end, which is the same message.
+  // Changed fields move to the end, which is the same message.
   const sorted = (bytes: Uint8Array) => [...bytes].sort().join();
   assert.equal(sorted(withFile), sorted(extensionOf({ ...local, file: "/cache/a.wasm", env: { COLOUR: "blue" } })));
   const text = new TextDecoder().decode(withFile);

@@ -17,7 +17,7 @@ import { CLUSTER, LISTENER, listenerWithFilter } from "../support/wasm_listener.
 import { EXTENSION, extensionOf, response, type TestWasmFilter } from "../support/wasm_messages.ts";
 import { TestWebServer } from "../support/web_server.ts";
 
-/** What a stream was asked, by type; field numbers of the two variants. */
+/** Requests on a stream, by type; field numbers of the two variants. */
 const ofType = ({ delta, requests }: TestStream, type: string) =>
   requests.filter((bytes) => lastText(bytes, delta ? 2 : 4) === type);
 const errorOf = (stream: TestStream, bytes: Uint8Array) => {

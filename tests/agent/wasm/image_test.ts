@@ -17,7 +17,7 @@ const DOCKER = "application/vnd.docker.distribution.manifest.v2+json";
 const DOCKER_LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip";
 const INDEX = "application/vnd.oci.image.index.v1+json";
 
-/** Registries of these tests speak plain text, which must be allowed. */
+/** Registries of these tests speak plain text, which the rules must allow. */
 async function pull(registry: TestRegistry, name: string, pullSecret?: string) {
   const rules = { timeout: 5000, roots, insecure: new Set([registry.host]) };
   const module = await fetchModule(rules, { url: `oci://${registry.host}/${name}`, pullSecret }, never);

@@ -1,4 +1,4 @@
-/** A whole agent beside a real Envoy, and an upstream that sends a filter whose module is elsewhere. */
+/** A whole agent beside a real Envoy, and an upstream whose filter has its module elsewhere. */
 import assert from "node:assert/strict";
 import { lastText } from "../../../lib/agent/wasm/config/wire_fields.ts";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -13,7 +13,7 @@ import { TestWebServer } from "../support/web_server.ts";
 import { until } from "../../patience.ts";
 
 const PLUGIN = "answers";
-/** Runs a program with a folder in the place of `/var/lib`, which agents of one machine share. */
+/** Runs a program with a folder in the place of `/var/lib`, which is shared by all agents of a machine. */
 const IN_MOUNTS = [
   "unshare",
   "--mount",

@@ -13,7 +13,7 @@ import { EXTENSION, extension, extensionOf, response, type TestWasmFilter } from
 const log = createLog(["test"], defaultLogOptions, { open: () => ({ write() {}, close() {} }) }).scope("test");
 const VARIANTS: readonly RelayVariant[] = ["sotw", "delta"];
 
-/** A rewriter whose modules come when the test says so. */
+/** A rewriter whose modules come on the test's command. */
 class World {
   readonly clock = createFakeClock();
   readonly metrics = createMetrics("pilot-agent");
@@ -41,7 +41,7 @@ class World {
     return this.clock.advance(0);
   }
 
-  /** What was sent, as texts that show which configuration it has. */
+  /** Sent responses, as texts that tell the configuration inside. */
   seen(variant: RelayVariant): string[] {
     return this.sent.map((bytes) => {
       const { version, nonce, resources } = readExtensionResponse(variant, bytes);
@@ -118,7 +118,7 @@ Deno.test("a module that does not come: the proxy gets what stands in under anot
         nonce: "a",
         reason: `Wasm filter f1: status 503; everything is ${failOpen ? "allowed" : "denied"} without it`,
       }]);
-      // Pauses double up to a minute, and it never gives up.
+      // Pauses double up to a minute, without an end of attempts.
       for (let round = 1; round <= 12; round++) {
         await world.clock.advance(Math.min(60_000, 500 * 2 ** (round - 1)));
         assert.equal(world.wanted.length, round + 1);

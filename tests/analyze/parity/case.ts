@@ -1,25 +1,24 @@
 /**
- * Cases of parity: an input, and the set of codes with objects that an analysis finds in it.
- *
+ * Cases of parity: an input, and the set of codes with objects in the findings of an analysis.
  * @module
  */
 
-/** One case. */
+/** A case of parity. */
 export interface ParityCase {
-  /** What Istio's analyzer of these codes looks at. */
+  /** The subject of Istio's analyzer of the codes. */
   readonly about: string;
-  /** The codes that the case is about; findings with others are not compared. */
+  /** The codes of the case; findings with other codes are not compared. */
   readonly codes: readonly `MSH${string}`[];
   readonly input: readonly WrittenObject[];
   /** Mesh configuration. */
   readonly mesh?: Readonly<Record<string, unknown>>;
   /** `MSH0101 VirtualService shop/reviews`, each once. */
   readonly expected: readonly string[];
-  /** Where Istio's verdict on such an input is another one: which, and why ours is not. */
+  /** A different verdict of Istio on such an input, and the reason for our verdict. */
   readonly differs?: string;
 }
 
-/** An object as it is written; JSON is YAML. */
+/** An object in written form; JSON is YAML. */
 export interface WrittenObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -63,7 +62,7 @@ export function pod(name: string, labels: Parts = {}, meta: Parts = {}, spec: Pa
   return object("Pod", name, { containers: [{ name: "app", image: "x" }], ...spec }, { labels, ...meta });
 }
 
-/** A Deployment whose pods have labels. */
+/** A Deployment with labels for its pods. */
 export function deployment(name: string, labels: Parts, spec: Parts = {}, meta: Parts = {}): WrittenObject {
   const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "x" }], ...spec } };
   return object("Deployment", name, { selector: { matchLabels: labels }, template }, meta);
@@ -79,7 +78,7 @@ export function service(name: string, ports: readonly Parts[], selector: Parts =
   return object("Service", name, { ports, selector, ...more });
 }
 
-/** A service entry for a host, with one HTTP port and endpoints that have these labels. */
+/** A service entry for a host, with one HTTP port and labelled endpoints. */
 export function entry(name: string, host: string, labels: readonly Parts[] = [{}], more: Parts = {}): WrittenObject {
   return object("ServiceEntry", name, {
     hosts: [host],
@@ -105,7 +104,7 @@ export function routes(
   return object("VirtualService", name, { hosts, http, ...more });
 }
 
-/** A Gateway that selects pods and has one server. */
+/** A Gateway with a selector and a single server. */
 export function gateway(
   name: string,
   selector: Parts,

@@ -7,7 +7,7 @@ import { object, type ParityCase } from "./case.ts";
 
 const manager = { filterChain: { filter: { name: "envoy.filters.network.http_connection_manager" } } };
 
-/** One patch. */
+/** A patch of a filter. */
 function patch(applyTo: string, operation: string, more: Readonly<Record<string, unknown>> = {}) {
   const value = operation === "REMOVE" ? {} : { value: { name: "x" } };
   return { applyTo, match: { context: "SIDECAR_INBOUND", ...more }, patch: { operation, ...value } };
@@ -19,7 +19,7 @@ function filter(name: string, priority: number, ...configPatches: readonly unkno
 
 const version = { proxy: { proxyVersion: "^1\\.11.*" } };
 
-/** Of ProxyFilters. Istio's analyzer calls routes that are added or removed ignored, too; its server does both. */
+/** Cases of ProxyFilters. Istio's analyzer calls added or removed routes ignored, too; Istio's server adds and removes routes. */
 export const FILTERS_OF_PEER: readonly ParityCase[] = [
   {
     about: "operations that depend on other filters, or that nothing can be done with",

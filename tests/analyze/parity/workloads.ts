@@ -12,7 +12,10 @@ const running = (name: string, labels = {}, meta = {}, spec = {}) => ({
   status: { phase: "Running" },
 });
 
-/** Objects that select pods of app one, of the same, of pods that both select, of none, and of another namespace. */
+/**
+ * Objects that select the pods of one app, the same pods again, pods of two selectors, no pods, and pods of another
+ * namespace.
+ */
 function selecting(kind: string, selector: (labels: Readonly<Record<string, string>>) => Record<string, unknown>) {
   return [
     pod("default/one", { app: "one" }),
@@ -29,7 +32,7 @@ function selecting(kind: string, selector: (labels: Readonly<Record<string, stri
   ];
 }
 
-/** Of the pairs above the younger one: of the same age, the later by name. */
+/** The younger object of each pair above: at the same age, the later name. */
 const YOUNGER = ["overlap-2", "same-2"] as const;
 const sidecar = (labels?: Readonly<Record<string, string>>) => ({
   egress: [{ hosts: ["./*"] }],
@@ -44,7 +47,7 @@ const policy = (labels?: Readonly<Record<string, string>>, source?: Readonly<Rec
   rules: [{ from: [{ source: source ?? { principals: ["cluster.local/ns/x/sa/y"] } }] }],
 });
 
-/** Of pods, what makes them, and what is for them. */
+/** Cases of pods, of their makers, and of objects for pods. */
 export const WORKLOADS: readonly ParityCase[] = [
   {
     about: "Sidecars whose labels no pod has, and those of one pod",

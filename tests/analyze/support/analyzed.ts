@@ -16,12 +16,12 @@ import { FolderIndex } from "../../../lib/folder/index.ts";
 import { unpaced } from "../../../lib/kernel/time/paced.ts";
 import { Fixture } from "../../discovery/fixture.ts";
 
-/** A folder of texts that may change, with its analysis. */
+/** A folder of changing texts, with its analysis. */
 export class AnalyzedFolder {
   readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
   readonly store = new ConfigStore();
   readonly facts = new FactStore();
-  /** What was read of remote clusters; {@linkcode Analysis.remoteChanged} has to be called. */
+  /** Objects of remote clusters. Call {@linkcode Analysis.remoteChanged} after a change. */
   readonly remote = new Map<string, FactStore>();
   readonly fixture: Fixture;
   readonly analysis: Analysis;
@@ -62,10 +62,10 @@ export class AnalyzedFolder {
   }
 
   /**
-   * Writes files; undefined removes one.
+   * Writes files; undefined removes a file.
    *
-   * @param steps How many the analysis takes then; it goes on with the next call. Default: all, so that findings are up
-   *   to date when this returns.
+   * @param steps Number of steps of the analysis, which goes on with the next call. Default: all, so that findings are
+   * up to date afterwards.
    */
   write(files: Readonly<Record<string, string | undefined>>, steps = Infinity): void {
     const encoder = new TextEncoder();
@@ -99,7 +99,7 @@ export class AnalyzedFolder {
     return new Set(keys.filter(({ object }) => object === undefined).map(({ key }) => key));
   }
 
-  /** What is wrong: while it is read, then over the whole mesh. */
+  /** Findings of reading, then findings over the whole mesh. */
   findings(): Finding[] {
     return [...this.index.findings(), ...[...this.analysis.findings()].map((one) => this.places.placed(one))];
   }

@@ -1,6 +1,5 @@
 /**
- * A mesh in which a finding is shown to be true: the example that triggers it, with what proxies get of it and do.
- *
+ * A mesh for the truth of a finding: the triggering example, with the resources and the behaviour of proxies.
  * @module
  */
 import assert from "node:assert/strict";
@@ -24,7 +23,7 @@ export function exampleOf(name: FindingName): WrittenDocument[] {
   );
 }
 
-/** A workload, so that there is a proxy for it. */
+/** A workload, for a proxy beside it. */
 export function workload(
   namespace: string,
   name: string,
@@ -39,36 +38,36 @@ export function workload(
   };
 }
 
-/** A world that has the finding. */
+/** A world with the finding. */
 export function claimed(name: FindingName, ...more: readonly WrittenDocument[]): ProofWorld {
   const world = proofWorld([...exampleOf(name), ...more]);
   assert.ok(world.findings.some((one) => one.name === name), `no ${name}`);
   return world;
 }
 
-/** The proxies of a world, by the address of their workloads. */
+/** The proxy of a world with a workload's address. */
 export function proxyAt(world: ProofWorld, address: string): ProxyState {
   const found = statesIn(world.mesh, world).find(({ proxy }) => proxy.addresses.includes(address));
   assert.ok(found !== undefined, `no proxy at ${address}`);
   return found;
 }
 
-/** The proxies that serve Gateways. */
+/** The proxies of Gateways. */
 export function gatewaysOf(world: ProofWorld): ProxyState[] {
   return statesIn(world.mesh, world).filter(({ proxy }) => proxy.properties.type === "router");
 }
 
-/** What a proxy gets, as plain messages. */
+/** A proxy's resources, as plain messages. */
 export function resourcesOf(state: ProxyState): ProxyResources {
   return resourcesIn(encodedTables(state));
 }
 
-/** What a request meets at a proxy. */
+/** The way of a request through a proxy. */
 export function asked(state: ProxyState, request: SimulatedRequest): Simulation {
   return simulate(resourcesOf(state), request);
 }
 
-/** The same as one text: clusters, or the status, or why it is closed. */
+/** The end of a request as text: clusters, the status, or the reason of a closed connection. */
 export function endOf(state: ProxyState, request: SimulatedRequest): string {
   const { outcome } = asked(state, request);
   if (outcome.kind === "forwarded") return outcome.clusters.map(({ name }) => name).join(" ");

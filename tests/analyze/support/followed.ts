@@ -1,6 +1,5 @@
 /**
- * Follows a finding in its mesh: what it says is compared with what proxies get and do.
- *
+ * Follows a finding in its mesh: compares the claim with the resources and the behaviour of proxies.
  * @module
  */
 import { TYPE_URL_PREFIX } from "../../../lib/pb/codec.ts";
@@ -23,7 +22,7 @@ import {
 } from "./proof_world.ts";
 import type { Proof } from "./proofs.ts";
 
-/** Why the finding does not hold; undefined: it does. */
+/** Why the finding does not hold; undefined: the finding holds. */
 export type Verdict = string | undefined | "not mechanical";
 
 /** Follows a finding. */
@@ -52,7 +51,7 @@ export function followed(proof: Proof, finding: Finding, world: ProofWorld): Ver
   }
 }
 
-/** Paths and headers that random rules tell requests apart by. */
+/** Paths and headers that random rules distinguish. */
 const PATHS = ["/", "/api", "/api/v2", "/a", "/a/b", "/beta"];
 const HEADERS = [{}, { "x-beta": "1" }, { "x-beta": "yes" }, { h: "x" }];
 
@@ -80,7 +79,7 @@ function endOf(state: ProxyState, request: SimulatedRequest): string {
   return JSON.stringify([outcome, action?.path, action?.authority]);
 }
 
-/** A request that ends in another way where other documents take the place of the world's. */
+/** A request with another end under other documents. */
 function otherEnd(world: ProofWorld, documents: readonly WrittenDocument[]): Verdict {
   const [before, after] = [statesIn(world.mesh, world), statesIn(rebuilt(documents), world)];
   for (const [at, state] of before.entries()) {
@@ -98,7 +97,7 @@ interface NamedDestination {
   readonly port?: { readonly number?: number };
 }
 
-/** The destination that a finding is about: of a rule, or a subset of a DestinationRule. */
+/** The destination of a finding: in a rule, or a subset of a DestinationRule. */
 function destinationOf(finding: Finding, world: ProofWorld): NamedDestination | undefined {
   const { field, objects: [object] } = finding.place;
   const document = world.documents.find(({ kind, metadata }) =>
@@ -114,7 +113,7 @@ function destinationOf(finding: Finding, world: ProofWorld): NamedDestination | 
   return { host, subset: (valueAt(document, subset) as { readonly name: string }).name };
 }
 
-/** A cluster of the destination that has an endpoint, where the finding says that it is not served. */
+/** A cluster of the destination with an endpoint, against a finding of an unserved destination. */
 function reached(finding: Finding, world: ProofWorld): Verdict {
   const destination = destinationOf(finding, world);
   const [object] = finding.place.objects;
@@ -142,7 +141,7 @@ function reached(finding: Finding, world: ProofWorld): Verdict {
   return undefined;
 }
 
-/** Whether a route that the object made leads to the cluster; of other objects than rules: always. */
+/** Whether a route of the object leads to the cluster; for other objects than rules: always. */
 function leadsTo(state: ProxyState, key: string, cluster: string): boolean {
   if (!key.startsWith("VirtualService/")) return true;
   const { virtualHosts, routes } = resourcesIn(encodedTables(state));
@@ -159,7 +158,7 @@ type ClientTlsContext = envoy.extensions.transport_sockets.tls.v3.UpstreamTlsCon
 
 const CONTEXT = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
 
-/** A cluster of the rule's host and port whose server is verified. */
+/** A cluster of the rule's host and port with a verified server. */
 function verified(finding: Finding, { mesh, documents, proxies }: ProofWorld): Verdict {
   const [object] = finding.place.objects;
   const { spec } = documents.find(({ kind, metadata }) =>
@@ -186,7 +185,7 @@ function verified(finding: Finding, { mesh, documents, proxies }: ProofWorld): V
   return seen === 0 ? "not mechanical" : undefined;
 }
 
-/** Nothing changes without the one that is said to have the place. */
+/** Nothing changes without the winner in the finding. */
 function withoutWinner(finding: Finding, world: ProofWorld): Verdict {
   const winner = /: (\S+) has the (?:listener|port), so/.exec(finding.message)?.[1];
   const listener = /^listener (\S+):/.exec(finding.message)?.[1];
@@ -202,7 +201,7 @@ function withoutWinner(finding: Finding, world: ProofWorld): Verdict {
   return changed.length > 0 ? undefined : `without ${winner} listener ${listener} is the same`;
 }
 
-/** The object that is said to be refused. */
+/** The refused object in the finding. */
 function inForce(finding: Finding, { mesh }: ProofWorld): Verdict {
   const [object] = finding.place.objects;
   if (finding.severity !== "error" || object === undefined || object.name === "") return "not mechanical";

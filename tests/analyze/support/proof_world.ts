@@ -1,7 +1,5 @@
 /**
- * A mesh of documents whose findings are followed: what a finding names is taken out, and the resources of all proxies are
- * compared.
- *
+ * A mesh of documents for following findings: removes the part in a finding, and compares the resources of all proxies.
  * @module
  */
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
@@ -14,7 +12,7 @@ import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_
 import { resources } from "../../discovery/fixture.ts";
 import type { RemovedPart } from "./proofs.ts";
 
-/** One document, as it is written. */
+/** A document in written form. */
 export type WrittenDocument = Readonly<Record<string, unknown>>;
 
 /** A document's mesh, and its findings. */
@@ -22,11 +20,11 @@ export interface ProofWorld {
   readonly mesh: OfflineMesh;
   readonly documents: readonly WrittenDocument[];
   readonly findings: readonly Finding[];
-  /** The proxies that the documents imply. */
+  /** The proxies implied by the documents. */
   readonly proxies: ReturnType<typeof proxiesOf>["proxies"];
 }
 
-/** Builds one; every document is a file of its own, named by its place in the list. */
+/** Builds a world; every document is a file, named by its place in the list. */
 export function proofWorld(documents: readonly WrittenDocument[]): ProofWorld {
   const mesh = rebuilt(documents);
   const { proxies } = proxiesOf(mesh);
@@ -47,7 +45,7 @@ export function rebuilt(documents: readonly WrittenDocument[]): OfflineMesh {
   return mesh;
 }
 
-/** The state of each proxy of a world in a mesh; those that no server would take are left out. */
+/** The state of each proxy of a world in a mesh, without proxies refused by every server. */
 export function statesIn(mesh: OfflineMesh, { proxies }: Pick<ProofWorld, "proxies">): ProxyState[] {
   return proxies.flatMap(({ node }) => {
     try {
@@ -59,7 +57,7 @@ export function statesIn(mesh: OfflineMesh, { proxies }: Pick<ProofWorld, "proxi
   });
 }
 
-/** Names of the resources that differ where other documents take the place of the world's, for the same proxies. */
+/** Names of the resources that differ under other documents, for the same proxies. */
 export function changedBy(world: ProofWorld, documents: readonly WrittenDocument[]): string[] {
   const before = statesIn(world.mesh, world).map(resources);
   const after = statesIn(rebuilt(documents), world).map(resources);
@@ -73,7 +71,7 @@ export function changedBy(world: ProofWorld, documents: readonly WrittenDocument
   return [...changed].sort();
 }
 
-/** The documents without the part that a finding names, or without its object; undefined: it names none. */
+/** The documents without the part in a finding, or without its object; undefined: the finding names no part. */
 export function without(
   { documents }: ProofWorld,
   finding: Finding,
@@ -106,10 +104,13 @@ export function valueAt(document: unknown, path: string): unknown {
   return value;
 }
 
-/** Lists that mean another thing where they are left out. */
+/** Lists with another meaning when absent. */
 const TELLING = /^spec\.(?:gateways|hosts|http|tls|tcp)$/;
 
-/** Takes the value of a path out of a document, and the list around it that is empty then; false: all of it is to go. */
+/**
+ * Removes the value of a path from a document, and then an empty list around it. @returns false: the whole object is to
+ * go
+ */
 function removeAt(document: object, path: string): boolean {
   const keys = keysOf(path);
   const last = keys.pop();
@@ -120,6 +121,6 @@ function removeAt(document: object, path: string): boolean {
   parent.splice(Number(last), 1);
   if (parent.length > 0) return true;
   if (TELLING.test(around)) return false;
-  // A rule whose only match goes would match everything.
+  // A rule that loses its only match would match everything.
   return removeAt(document, around.replace(/\.match$/, ""));
 }

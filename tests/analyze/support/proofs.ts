@@ -1,37 +1,36 @@
 /**
- * The proof of each sort of findings: how a test follows what it says. A new sort needs a row, else nothing compiles.
- *
+ * The proof of each sort of findings: how a test follows the claim. A new sort needs a row, or nothing compiles.
  * @module
  */
 import type { FindingName } from "../../../lib/finding/codes.ts";
 
-/** What of an object is taken out. */
+/** The removed part of an object. */
 export type RemovedPart = "field" | "object" | "rule";
 
 /** How a finding is followed. */
 export type Proof =
   /**
-   * It says that something is without effect: taking that out of the texts changes no resource of any proxy. Of a list
-   * that would be empty then what holds it goes as well, since an empty one may mean everything. `rule`: the entry of the
-   * object's own list that the field is in.
+   * Claim: a part is without effect. Removing the part from the texts changes no resource of any proxy. The holder of
+   * an emptied list goes as well, since an empty list may mean everything. `rule`: the entry of the object's own list
+   * around the field.
    */
   | { readonly by: "removal"; readonly of: RemovedPart }
-  /** It says that something is never used: taking it out changes the end of no request. */
+  /** Claim: a part is never used. Removing the part changes the end of no request. */
   | { readonly by: "requests"; readonly of: "field" | "rule" }
-  /** It says that a destination is not served: no route of its object leads to an endpoint of it. */
+  /** Claim: a destination is not served. No route of the finding's object leads to an endpoint of the destination. */
   | { readonly by: "reach" }
-  /** It says that anybody is trusted: no authority is in what clients are sent. */
+  /** Claim: anybody is trusted. Clients get no authority. */
   | { readonly by: "authorities" }
-  /** It says that another one has the place: without that one the requests of the loser end elsewhere. */
+  /** Claim: a winner has the place. Without the winner the requests of the loser end elsewhere. */
   | { readonly by: "winner" }
-  /** It says that an object is refused: it is not in force. */
+  /** Claim: an object is refused. The object is not in force. */
   | { readonly by: "refusal" }
-  /** A test of its own shows that it is true; the name is part of the test's name in the file. */
+  /** A separate test shows the truth; the name is part of the test's name in the file. */
   | { readonly by: "test"; readonly file: string; readonly name: string };
 
 const removal = (of: RemovedPart): Proof => ({ by: "removal", of });
 const test = (file: string, name: string): Proof => ({ by: "test", file: `tests/${file}`, name });
-/** A test whose name begins with that of the sort. */
+/** A test with the name of the sort at the beginning of its name. */
 const claims = (file: "routing" | "objects", name: string): Proof => test(`analyze/claims_${file}_test.ts`, name);
 
 /** See the module. */

@@ -1,4 +1,7 @@
-/** What `manifests/install-cni.yaml` grants is what the installer's requests need: all of them pass, and none with one verb less. */
+/**
+ * `manifests/install-cni.yaml` grants exactly the rights of the installer's requests: all requests pass, and none with
+ * one verb less.
+ */
 import assert from "node:assert/strict";
 import type { Pod } from "../../../lib/cni/pods/pod.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
@@ -11,7 +14,7 @@ import { clientOf } from "../../orch/support/server/users.ts";
 
 const test = apiServerTests();
 
-/** The requests, by the verb that each needs. */
+/** The requests, by their verb. */
 const REQUESTS: Readonly<
   Record<string, (pods: RestPods, pod: Pod, change: () => Promise<unknown>) => Promise<unknown>>
 > = {
@@ -24,7 +27,7 @@ const REQUESTS: Readonly<
   "delete pods": (pods, pod) => removeNow(pods, pod),
 };
 
-/** The pod comes by the list, and its change by the watch. */
+/** The pod comes by the list, and the change by the watch. */
 async function twoEvents(pods: RestPods, { name }: Pod, change: () => Promise<unknown>): Promise<void> {
   const stop = new AbortController();
   let refused: PodSourceError | undefined;
@@ -43,12 +46,12 @@ async function twoEvents(pods: RestPods, { name }: Pod, change: () => Promise<un
   if (refused !== undefined) throw refused;
 }
 
-/** A delete names the version that it means. */
+/** A delete names the pod's version. */
 async function removeNow(pods: RestPods, { namespace, name }: Pod): Promise<void> {
   await pods.remove((await pods.pod(namespace, name))!);
 }
 
-/** A pod of a DaemonSet in the system's namespace, as one of the installer is. */
+/** A pod of a DaemonSet in the system's namespace, like a pod of the installer. */
 async function makePod({ objects }: ApiServer, name: string): Promise<ObjectDraft & ObjectId> {
   const labels = { app: name };
   const spec = { containers: [{ name: "a", image: "a" }] };
@@ -67,7 +70,7 @@ function podsBy(server: ApiServer, token: string): RestPods {
   return new RestPods(() => ({ server: server.access.server, ca: server.access.ca, token }));
 }
 
-/** The requests that are refused to an account. */
+/** The requests refused to an account. */
 async function refusedTo(server: ApiServer, account: string): Promise<string[]> {
   const made = await makePod(server, account);
   const admin = await server.users.byCertificate("admin", ["system:masters"]);

@@ -21,7 +21,7 @@ function valid(name: string, text: string): NetworkConfig {
   return read;
 }
 
-/** Lists as people and programs write them. */
+/** Lists in the styles of people and programs. */
 const lists: Record<string, string> = {
   "indented by two": `{
   "name": "cbr0",
@@ -90,7 +90,7 @@ Deno.test({
   name: "chaining and then unchaining gives back any list",
   permissions: "none",
   fn() {
-    // Members that libcni reads must have its types, in whatever case they are written: these are others.
+    // Members read by libcni must have libcni's types, in any case of letters. These members have other names.
     const members = fc.dictionary(fc.string().map((name) => `x-${name}`), fc.jsonValue());
     const plugin = members.map((some) => ({ ...some, type: "p" }));
     const list = fc.record({

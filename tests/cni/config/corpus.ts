@@ -1,7 +1,6 @@
 /**
- * Network configurations on which readers of JSON differ, and what people and programs write. Each is one file, or a
- * folder of them.
- *
+ * Network configurations on which readers of JSON differ, and usual configurations of people and programs. Each is a
+ * file, or a folder of files.
  * @module
  */
 
@@ -185,7 +184,7 @@ const files: Readonly<Record<string, CorpusFolder>> = {
   "no file at all": {},
 };
 
-/** The folders by what they show; each has a valid configuration behind those that it is about. */
+/** The folders by subject. Each has a valid configuration behind the configurations of the subject. */
 export const corpus: Readonly<Record<string, CorpusFolder>> = Object.fromEntries(
   [
     ...Object.entries(members).flatMap(([what, member]) => [
@@ -197,7 +196,7 @@ export const corpus: Readonly<Record<string, CorpusFolder>> = Object.fromEntries
   ].map(([what, folder]) => [what, { ...folder as CorpusFolder, "99-last.conf": plugin(`"bridge":"last"`) }]),
 );
 
-/** Configurations that we read otherwise than libcni, by the reason, as docs/differences/cni.md lists them. */
+/** Configurations with different readings by us and by libcni, by the reason, as in docs/differences/cni.md. */
 export const differing: Readonly<Record<string, CorpusFolder>> = {
   "a field of a plugin in other letters": { "10-a.conf": plugin(`"IPAM":"x"`) },
   "a plugin's Type": { "10-b.conflist": `{"name":"n","cniVersion":"1.0.0","plugins":[{"Type":"bridge"}]}` },

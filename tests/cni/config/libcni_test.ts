@@ -1,4 +1,4 @@
-/** Our reading of network configurations beside libcni's, which is what container runtimes go by. */
+/** Our reading of network configurations beside the reading of libcni, which container runtimes use. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { choosePrimary, inOrder, readConfig } from "../../../lib/cni/config/libcni.ts";
@@ -18,14 +18,14 @@ async function write(folder: string, files: CorpusFolder): Promise<void> {
   }
 }
 
-/** What we read, in libcni's words. */
+/** Our reading, in libcni's words. */
 function ours(folder: string): LibcniFile[] {
   return inOrder(configFiles(folder, systemFileCalls)).map((file) => {
     const read = readConfig(file);
     if ("problem" in read) return { name: file.name, error: read.problem, network: "", version: "", types: [] };
     return {
       name: file.name,
-      // A lone surrogate is what Go replaces.
+      // Go replaces a lone surrogate.
       network: read.name.toWellFormed(),
       version: read.version ?? "",
       types: [...read.types, ...read.furtherTypes],
@@ -36,7 +36,7 @@ function ours(folder: string): LibcniFile[] {
 /** Whether a file is valid, without the words of either reader. */
 const judged = (files: readonly LibcniFile[]) => files.map(({ error, ...file }) => ({ ...file, valid: !error }));
 
-/** Writes folders, and compares each with what libcni says of it. */
+/** Writes folders, and compares each with libcni's reading. */
 async function compare(folders: readonly CorpusFolder[], each: (i: number, theirs: LibcniFile[], dir: string) => void) {
   const root = await Deno.makeTempDir({ prefix: "mcni-" });
   try {
@@ -83,7 +83,7 @@ Deno.test({
 /** Keys of members, in small letters: libcni does not tell `Type` from `type`. */
 const keysOf = (members: string) => Object.keys(JSON.parse(`{${members}}`)).map((key) => key.toLowerCase());
 
-/** Any value, and members with the names that mean something, each name once. */
+/** Any value, and members with meaningful names, each name once. */
 const anyMember = fc.letrec<{ value: string; member: string }>((tie) => ({
   value: fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(`"bridge"`, `"1.0.0"`, `""`, "true", "null", "7", "1e40", `"True"`) },
@@ -104,7 +104,7 @@ const anyMember = fc.letrec<{ value: string; member: string }>((tie) => ({
   ).map(([key, value]) => `"${key}":${value}`),
 })).member;
 
-/** An object: members that make it valid, and others before and behind them. */
+/** An object: the members of a valid object, and others before and behind. */
 const around = (core: string, known: Readonly<Record<string, string>>) => {
   const more = fc.array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...Object.values(known)) }, anyMember), {
     maxLength: 2,

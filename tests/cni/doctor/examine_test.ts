@@ -1,4 +1,4 @@
-/** What the doctor says of nodes that are well, and of those that are not. */
+/** The doctor's words about healthy and faulty nodes. */
 import assert from "node:assert/strict";
 import { examine, type NodeFacts, verdict } from "../../../lib/cni/doctor/examine.ts";
 import { redirectedPods } from "../../../lib/cni/doctor/gather.ts";

@@ -1,4 +1,4 @@
-/** What the doctor does where it may not look, or is not answered. */
+/** The doctor where access is refused, or no answer comes. */
 import assert from "node:assert/strict";
 import { examine } from "../../../lib/cni/doctor/examine.ts";
 import { type DoctorWorld, gather } from "../../../lib/cni/doctor/gather.ts";

@@ -11,7 +11,7 @@ import { Place, PRIMARY } from "../support/place.ts";
 const SINGLE = `{ "cniVersion": "0.3.1", "name": "cbr0", "type": "bridge" }`;
 const script = new URL("../support/killed_install.ts", import.meta.url).pathname;
 
-/** What must hold at any time: the runtime finds the network, and nothing that it would call in vain. */
+/** Asserts the invariant: the runtime finds the network, and no plugin that cannot be called. */
 function assertWorking(place: Place, when: string): void {
   const files = [...Deno.readDirSync(place.folders.net)].filter(({ name }) => isConfigName(name))
     .map(({ name }) => ({ name, text: Deno.readTextFileSync(`${place.folders.net}/${name}`) }));

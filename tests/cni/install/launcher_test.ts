@@ -1,4 +1,4 @@
-/** What is put on a node where no compiled executable is at hand: the plugin in one file, or its sources. */
+/** The plugin on a node without a compiled executable: as a single file, or as sources. */
 import assert from "node:assert/strict";
 import { PLUGIN_BUNDLE } from "../../../cmd/install-cni/bundle.ts";
 import { currentBundle } from "../../../cmd/program_bundle.ts";

@@ -1,4 +1,4 @@
-/** Configurations that are no plain files: links are links again afterwards, and what cannot be read harms nothing. */
+/** Configurations other than plain files: links are links again afterwards, and unreadable files harm nothing. */
 import assert from "node:assert/strict";
 import { install, uninstall } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
@@ -8,7 +8,7 @@ import { Place, PRIMARY } from "../support/place.ts";
 
 const SINGLE = `{ "cniVersion": "0.3.1", "name": "cbr0", "type": "bridge" }`;
 
-/** Everything in the folder of configurations and in that to which links lead. */
+/** Everything in the folder of configurations and in the folder of linked files. */
 function seen(place: Place): Record<string, string> {
   const found: Record<string, string> = {};
   for (const folder of [place.folders.net, `${place.dir}/real`]) {
@@ -20,7 +20,7 @@ function seen(place: Place): Record<string, string> {
   return found;
 }
 
-/** A place whose configuration is a link. */
+/** A place with a link as its configuration. */
 function linked(name: string, text: string): Place {
   const place = new Place();
   Deno.mkdirSync(`${place.dir}/real`);

@@ -1,4 +1,4 @@
-/** Installers take turns; one that hangs within its turn does not stop the others. */
+/** Installers take turns. An installer that hangs within its turn does not stop the others. */
 import assert from "node:assert/strict";
 import { whileLocked } from "../../../lib/cni/node/lock.ts";
 
@@ -20,7 +20,7 @@ Deno.test("a lock that another process holds is waited for, up to a deadline", a
     await reader.cancel();
     await holder.stdin.close();
     await holder.status;
-    // Gives the lock back while it is waited for: `whileLocked` keeps this thread.
+    // Gives the lock back during the wait, while `whileLocked` blocks the test's thread.
     const brief = new Deno.Command("flock", { args: [path, "sh", "-c", "echo held; sleep 0.3"], stdout: "piped" })
       .spawn();
     const held = brief.stdout.getReader();

@@ -26,7 +26,7 @@ function sorted(files: readonly ConfigFile[]): ConfigFile[] {
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Folders as nodes have them. */
+/** Folders like the folders of nodes. */
 const folder = fc.uniqueArray(
   fc.record({
     name: fc.constantFrom("05-a.conf", "10-b.conflist", "10-c.conf", "20-d.json", "30-e.conflist", "99-loop.conf"),
@@ -58,7 +58,7 @@ Deno.test({
       const takeAll = (steps: readonly InstallStep[]) => {
         for (const step of steps) {
           now = after(now, [step]);
-          // A standalone configuration is no primary network, unless it is the only one.
+          // A standalone configuration is not a primary network, unless it is the only configuration.
           if (network !== undefined) assert.equal(choosePrimary(now).primary?.name, network, step.file);
         }
       };

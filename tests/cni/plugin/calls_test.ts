@@ -1,4 +1,4 @@
-/** Calls of the plugin with everything around it faked: what it does with which pod, and how it refuses. */
+/** Calls of the plugin in faked surroundings: the action for each pod, and the refusals. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readCall, versionOfInput } from "../../../lib/cni/plugin/call.ts";
@@ -40,7 +40,7 @@ interface Given {
   namespaceLabels?: Record<string, string>;
 }
 
-/** Runs a call; resolves with what came of it. */
+/** Runs a call. @returns its outcome */
 async function call(given: Given) {
   const applied: PodRedirection[] = [];
   const said: string[] = [];

@@ -53,7 +53,7 @@ for (const how of ["the node agent", "the API"] as const) {
           : await servePlugin(`${node.runDir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
         const sandboxes = await inParallel(
           Array.from({ length: 200 }, (_, i) => () => {
-            // Every second pod has a mark of its own, to see that rules go where they belong.
+            // Every pod has its own excluded port, to see that rules go to the right pod.
             const annotations = { "traffic.sidecar.mesh.io/excludeInboundPorts": String(20000 + i) };
             const pod = orch.put(injectedPod("load", `p-${i}`, { annotations }));
             return node.sandbox("load", `p-${i}`, pod.metadata.uid);
@@ -148,7 +148,7 @@ namespaceTest(
       assert(!refused.ok);
       assert.deepEqual([refused.plugin, refused.error.code], ["mesh-cni", 100]);
       assert.equal(await ownRules(sandbox), 0);
-      // What a runtime does with a pod whose network failed.
+      // Like a runtime after a failed network of a pod.
       assert((await node.chain("DEL", sandbox)).ok);
       const links = await must("nsenter", [`--net=${sandbox.netns}`, "ip", "-o", "link"]);
       assert.doesNotMatch(links, /eth0/);
@@ -287,7 +287,7 @@ namespaceTest(
   },
 );
 
-/** What some ADDs cost, each for a new pod, children included: seconds and kilobytes, as `time` counts them. */
+/** The cost of some ADDs, each for a new pod, children included: seconds and kilobytes by the command `time`. */
 async function measured(node: TestNode, orch: FakeOrch, count: number) {
   const [bridge, , ours] = node.chosen()?.plugins ?? [];
   const costs: { wall: number; cpu: number; kilobytes: number }[] = [];

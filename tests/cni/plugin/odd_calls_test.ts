@@ -1,4 +1,4 @@
-/** Calls that runtimes should not make, and nodes that are not as they should be: the plugin as a process. */
+/** Odd calls of runtimes, and odd nodes: the plugin as a process. */
 import assert from "node:assert/strict";
 import { lastCalls } from "../../../lib/cni/plugin/calls.ts";
 import { chainedText } from "../support/chained.ts";
@@ -6,10 +6,10 @@ import { namespaceTest, type Ran, run } from "../support/commands.ts";
 import { failureOf, type Sandbox, TestNode } from "../support/node.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
 
-/** Makes one call with standard input as it is, and some variables changed; undefined takes one away. */
+/** Makes a call with unchanged standard input and some changed variables; undefined removes a variable. */
 type Raw = (command: string, input: unknown, env?: Record<string, string | undefined>) => Promise<Ran>;
 
-/** Runs work on a node with our plugin, a sandbox of an injected pod, and our entry as the runtime would pass it. */
+/** Runs work on a node with our plugin, a sandbox of an injected pod, and our entry in the runtime's form. */
 async function onNode(
   work: (world: { node: TestNode; orch: FakeOrch; sandbox: Sandbox; ours: object; raw: Raw }) => Promise<void>,
 ): Promise<void> {
@@ -131,7 +131,7 @@ namespaceTest("a call ends although the node agent never takes its log lines", a
   await onNode(async ({ raw, ours, node }) => {
     const agent = Deno.listen({ transport: "unix", path: `${node.runDir}/log.sock` });
     try {
-      // One for which no pod is looked up.
+      // A call without a look-up of a pod.
       const ran = await raw("DEL", { ...ours, plugin_log_level: "debug" });
       assert.deepEqual([ran.code, ran.err], [0, ""], ran.out);
     } finally {

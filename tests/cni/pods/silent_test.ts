@@ -1,4 +1,4 @@
-/** Servers that take a connection and never answer: requests to them end in time. */
+/** Servers that take a connection and never answer: requests end in time. */
 import assert from "node:assert/strict";
 import { post } from "../../../lib/cni/plugin/report.ts";
 import { QuickPods } from "../../../lib/cni/pods/lookup.ts";
@@ -7,10 +7,10 @@ import { readPod } from "../../../lib/cni/pods/pod.ts";
 import { PodSourceError } from "../../../lib/cni/pods/source.ts";
 import { withinTime } from "../../../lib/cni/pods/within.ts";
 
-/** Time given in these tests, and the most that they may take, milliseconds. */
+/** Time given in these tests, and the longest time allowed, milliseconds. */
 const [GIVEN, MOST] = [200, 5000];
 
-/** Fails when work takes longer than it may; what it resolves with otherwise. */
+/** Fails when work takes too long. @returns the result of the work */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -23,7 +23,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-// A read that waits on a connection that was closed is kept by the runtime until the process ends.
+// The runtime keeps a read on a closed connection until the process ends.
 const options = { sanitizeOps: false, sanitizeResources: false };
 
 Deno.test({

@@ -1,5 +1,5 @@
 /**
- * What any source of pods must do: run on the API client with a stand-in for the API; the same suite is for the
+ * The duties of any source of pods, on the API client with a stand-in for the API. The same suite is for the
  * orchestrator's own API.
  */
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
 import { lookupSuite, type Orchestrator, sourceSuite } from "./suite.ts";
 
-/** A stand-in as the suites want it. */
+/** A stand-in in the form of the suites. */
 function standInOf(orch: FakeOrch): Orchestrator {
   const access = () => ({ server: orch.address, ca: undefined, token: "secret" });
   let stopped: Promise<void> | undefined;
@@ -37,7 +37,7 @@ function standInOf(orch: FakeOrch): Orchestrator {
   };
 }
 
-/** The same, whose pods are only looked up, and quickly. */
+/** The same stand-in with quick look-ups as the only source. */
 function quickStandIn(): Orchestrator {
   const orch = new FakeOrch();
   const source = () => new QuickPods({ server: orch.address, ca: undefined, token: "secret" }) as never;

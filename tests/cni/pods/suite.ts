@@ -1,9 +1,9 @@
-/** The suite for sources of pods: every implementation must pass it. */
+/** The suite for sources of pods, for every implementation. */
 import assert from "node:assert/strict";
 import { type PodEvent, type PodLookup, type PodSource, PodSourceError } from "../../../lib/cni/pods/source.ts";
 import { type ApiObject, injectedPod } from "../support/orch.ts";
 
-/** An orchestrator in which a test can arrange things. */
+/** An orchestrator under the control of a test. */
 export interface Orchestrator {
   source(): PodSource;
   put(pod: ApiObject): Promise<ApiObject>;
@@ -14,7 +14,7 @@ export interface Orchestrator {
   notes(): Promise<string[]>;
   /** Ends the connections of watches. */
   interrupt(): Promise<void>;
-  /** Answers everything by a status until that is changed. */
+  /** Answers everything by a status until the next call. */
   refuse(status: number | undefined): void;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ function test(name: string, make: () => Orchestrator, work: (o: Orchestrator) =>
   });
 }
 
-/** What looking up a pod must do. */
+/** The duties of a look-up of a pod. */
 export function lookupSuite(what: string, make: () => Orchestrator, of: (o: Orchestrator) => PodLookup): void {
   test(
     `${what}: a pod is found with what the plugin reads of it, one that is not there is undefined`,
@@ -79,7 +79,7 @@ export function lookupSuite(what: string, make: () => Orchestrator, of: (o: Orch
   });
 }
 
-/** Reads events as they come. */
+/** Reads events in order. */
 function reader(source: PodSource, filter = { labelSelector: "", fieldSelector: "" }) {
   const stop = new AbortController();
   const events = source.watch(filter, stop.signal)[Symbol.asyncIterator]();
@@ -98,7 +98,7 @@ function reader(source: PodSource, filter = { labelSelector: "", fieldSelector: 
   };
 }
 
-/** What repair and the installer need beyond that. */
+/** Further duties, for repair and the installer. */
 export function sourceSuite(what: string, make: () => Orchestrator): void {
   const pod = (name: string, v: string, more: ApiObject = {}) => injectedPod("shop", name, { labels: { v }, ...more });
 

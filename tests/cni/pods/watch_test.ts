@@ -5,7 +5,7 @@ import type { PodEvent } from "../../../lib/cni/pods/source.ts";
 
 const show = (e: PodEvent) => (e.type === "pod" ? e.pod.name : `gone ${e.name}`);
 
-/** An API whose watch is answered by bytes as they are, after which the connection is cut. */
+/** An API that answers a watch by raw bytes, and then cuts the connection. */
 function rawApi(watch: string) {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const second = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ function rawApi(watch: string) {
     for await (const connection of listener) served.push(serve(connection).catch(() => connection.close()));
   })();
   return {
-    /** Resolves when it is asked after the watch has ended. */
+    /** Resolves at a request after the end of the watch. */
     askedAgain: second.promise,
     server: `http://127.0.0.1:${listener.addr.port}`,
     async stop() {

@@ -1,4 +1,4 @@
-/** Pods that started without redirection get it where they are. */
+/** Pods that started without redirection get redirection in place. */
 import assert from "node:assert/strict";
 import { redirectInPlace, type RepairPlace } from "../../../lib/cni/repair/in_place.ts";
 import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
@@ -9,7 +9,7 @@ import { type ApiObject, injectedPod } from "../support/orch.ts";
 import { withService } from "../support/service.ts";
 import { until } from "../../patience.ts";
 
-/** A folder with namespaces, by name and what `ip -o addr show` says there; undefined: cannot be entered. */
+/** A folder with namespaces: each name, and the output of `ip -o addr show` there; undefined: cannot be entered. */
 async function withPlace(
   namespaces: Readonly<Record<string, string | undefined>>,
   work: (place: RepairPlace, applied: string[]) => Promise<void>,
@@ -141,7 +141,7 @@ namespaceTest(
           "RepairBrokenPod",
           "pod detected as broken, redirected where it is",
         ]);
-        // Its validation container has not run again yet.
+        // The pod's validation container has not run again yet.
         orch.put({
           ...broken({ labels: { changed: "yes" } }),
           metadata: { ...put.metadata, labels: { changed: "yes" } },

@@ -1,4 +1,4 @@
-/** Which pods count as broken, and what is done with them. */
+/** Broken pods, and the action for each. */
 import assert from "node:assert/strict";
 import { type ApiObject, FakeOrch, injectedPod } from "../support/orch.ts";
 import { isBroken, repairFilter, type RepairOptions } from "../../../lib/cni/repair/broken.ts";
@@ -26,7 +26,7 @@ const options: RepairOptions = {
   terminationMessage: undefined,
 };
 
-/** A node on which nobody may redirect. */
+/** A node without redirection in place. */
 const place: RepairPlace = {
   namespaces: "/nowhere",
   redirector: () => assert.fail("nothing is redirected"),
@@ -35,7 +35,7 @@ const place: RepairPlace = {
 
 const ended = (exitCode: number, message = "", reason = "Error") => ({ terminated: { exitCode, message, reason } });
 
-/** A pod whose validation container is in a state. */
+/** A pod with its validation container in a given state. */
 function pod(name: string, status: ApiObject, more: ApiObject = {}): ApiObject {
   const made = injectedPod("shop", name, more);
   return { ...made, status: { initContainerStatuses: [{ name: "mesh-validation", ...status }] } };

@@ -1,4 +1,4 @@
-/** The node agent's pages about the process: where they are, and a port that others have. */
+/** The node agent's pages about the process: address, and a port in use by another program. */
 import assert from "node:assert/strict";
 import { type NodeIntrospection, serveNode } from "../../../lib/cni/serve/servers.ts";
 import { NodeAgentStartError } from "../../../lib/cni/serve/start_error.ts";
@@ -6,7 +6,7 @@ import { introspectionRoutes } from "../../../lib/debug/introspection.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 
-/** Serves the pages as asked, and gives the port and what was logged. */
+/** Serves the pages as asked, and gives the port and the log. */
 async function serve(
   asked: Omit<NodeIntrospection, "later">,
   run: (port: number | undefined, log: string) => unknown,

@@ -1,6 +1,6 @@
-/** Runs commands, and says which of those that a test needs are missing. */
+/** Runs commands, and names missing commands of a test. */
 
-/** What came of a command. */
+/** The outcome of a command. */
 export interface Ran {
   code: number;
   out: string;
@@ -30,7 +30,7 @@ export async function run(
   return { code: output.code, out: text(output.stdout), err: text(output.stderr) };
 }
 
-/** The same, and throws when it fails. */
+/** Runs a command like {@linkcode run}, and throws when the command fails. */
 export async function must(
   command: string,
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function must(
 /** Folder of Debian's network plugins. */
 export const PLUGINS = "/usr/lib/cni";
 
-/** Why tests in network namespaces cannot run here; undefined when they can. */
+/** Why tests in network namespaces cannot run here; undefined: tests can run. */
 export function obstacle(): string | undefined {
   if (Deno.uid() !== 0) return "not root";
   const files = {
@@ -68,13 +68,13 @@ function isThere(path: string): boolean {
   }
 }
 
-/** A test in network namespaces; ignored, with the reason in its name, where it cannot run. */
+/** A test in network namespaces; ignored where an {@linkcode obstacle} exists, with the reason in the name. */
 export function namespaceTest(name: string, fn: () => Promise<void>): void {
   const why = obstacle();
   Deno.test({ name: why === undefined ? name : `${name} (ignored: ${why})`, ignore: why !== undefined, fn });
 }
 
-/** Makes a symbolic link, for which the runtime would want rights to write everywhere. */
+/** Makes a symbolic link by the command `ln`: the runtime would want rights to write everywhere. */
 export function link(target: string, path: string): void {
   const { success, stderr } = new Deno.Command("ln", { args: ["-s", "--", target, path] }).outputSync();
   if (!success) throw new Error(new TextDecoder().decode(stderr));

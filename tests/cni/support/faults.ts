@@ -1,17 +1,17 @@
-/** File calls that are cut off at one of them, as a process is that is killed there. */
+/** File calls cut off at a change, like the calls of a process killed there. */
 import type { FileCalls } from "../../../lib/cni/node/file_calls.ts";
 
 /** Where a row of calls was cut off. */
 export class Killed extends Error {}
 
-/** Calls that change something, in the order of {@link FileCalls}. */
+/** Calls with a change, in the order of {@link FileCalls}. */
 const changes = ["makeFolder", "write", "copy", "own", "rename", "remove", "syncFolder"] as const;
 
 /**
  * Calls that end at the change with a number.
  *
- * @param at Number of the change that does not come any more; a `write` or `copy` leaves half of it.
- * @param end Ends the process or throws; by default it throws {@link Killed}, and so does every call after it.
+ * @param at Number of the first missing change; a `write` or `copy` leaves half of its file.
+ * @param end Ends the process or throws. Default: throws {@link Killed}, and so does every later call.
  */
 export function cutOff(
   calls: FileCalls,

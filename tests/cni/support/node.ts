@@ -1,4 +1,4 @@
-/** A node in a network namespace of its own, with pods in theirs, and a runtime that calls plugins as libcni does. */
+/** A node in a network namespace, pods in further namespaces, and a runtime that calls plugins like libcni. */
 import { choosePrimary, type ConfigFile } from "../../../lib/cni/config/libcni.ts";
 import { type NetworkJson } from "../../../lib/cni/config/network.ts";
 import { PLUGIN_BUNDLE } from "../../../cmd/install-cni/bundle.ts";
@@ -16,14 +16,14 @@ interface Answering {
   readonly child: Deno.ChildProcess;
 }
 
-/** An error as plugins write it. */
+/** An error in the form of plugins. */
 export interface PluginFailure {
   code: number;
   msg: string;
   details?: string;
 }
 
-/** What came of a call of a whole chain. */
+/** The outcome of a call of a whole chain. */
 export type ChainOutcome = { ok: true; result: NetworkJson | undefined } | {
   ok: false;
   plugin: string;
@@ -71,7 +71,7 @@ export class TestNode implements AsyncDisposable {
     return `${this.dir}/sa`;
   }
 
-  /** The primary network, as a node's administrator writes it. */
+  /** The primary network, in the style of a node's administrator. */
   primary(version = "1.0.0", more: NetworkJson = {}): string {
     const ranges = [[{ subnet: "10.77.0.0/16" }], ...(more["ipv6"] === true ? [[{ subnet: "fd77::/64" }]] : [])];
     const bridge = {
@@ -102,14 +102,14 @@ export class TestNode implements AsyncDisposable {
     const name = `${this.name}-${crypto.randomUUID().slice(0, 6)}`;
     await must("ip", ["netns", "add", name]);
     this.namespaces.push(name);
-    // What runtimes have the plugin `loopback` do.
+    // The work of the plugin `loopback` for runtimes.
     await must("ip", ["-n", name, "link", "set", "lo", "up"]);
     const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${pod};K8S_POD_INFRA_CONTAINER_ID=x` +
       (uid === "" ? "" : `;K8S_POD_UID=${uid}`);
     return { id: crypto.randomUUID(), netns: `/run/netns/${name}`, args };
   }
 
-  /** What the runtime takes now from the folder of configurations. */
+  /** The configuration that the runtime takes now from the folder. */
   chosen() {
     const files: ConfigFile[] = [...Deno.readDirSync(this.netDir)].map(({ name }) => ({
       name,
@@ -118,12 +118,12 @@ export class TestNode implements AsyncDisposable {
     return choosePrimary(files).primary;
   }
 
-  /** Calls one plugin: ours on the machine's own network, others in the node's. */
+  /** Calls a single plugin: our plugin on the machine's network, others on the node's network. */
   async call(command: string, plugin: NetworkJson, sandbox: Sandbox): Promise<Ran> {
     return await this.callBy([], command, plugin, sandbox);
   }
 
-  /** The same by way of another command, which measures. */
+  /** Calls a plugin by way of another command, which measures. */
   async callBy(by: readonly string[], command: string, plugin: NetworkJson, sandbox: Sandbox): Promise<Ran> {
     const { argv: [program = "", ...args], env, input } = this.callWords(command, plugin, sandbox);
     const [first = "", ...rest] = [...by, program];
@@ -146,14 +146,14 @@ export class TestNode implements AsyncDisposable {
     return { argv: type === "mesh-cni" ? [`${this.binDir}/mesh-cni`] : enter, env, input: JSON.stringify(plugin) };
   }
 
-  /** Calls the chain that the runtime takes now. */
+  /** Calls the chain of the {@linkcode TestNode.chosen} configuration. */
   async chain(command: "ADD" | "DEL" | "CHECK", sandbox: Sandbox, previous?: NetworkJson): Promise<ChainOutcome> {
     const list = this.chosen();
     if (list === undefined) return { ok: false, plugin: "none", error: { code: 7, msg: "no network configuration" } };
     const plugins = command === "DEL" ? list.plugins.toReversed() : list.plugins;
     let result = previous;
     for (const plugin of plugins) {
-      // Debian's plugins know no 1.1.0, whose results are those of 1.0.0.
+      // Debian's plugins lack version 1.1.0. Its results equal the results of 1.0.0.
       const version = plugin["type"] !== "mesh-cni" && list.version === "1.1.0" ? "1.0.0" : list.version;
       const previous = result && { prevResult: { ...result, cniVersion: version } };
       const config = { ...plugin, cniVersion: version, name: list.name, ...previous };
@@ -178,7 +178,7 @@ export class TestNode implements AsyncDisposable {
     reader.releaseLock();
   }
 
-  /** Which server answers at an address and port, asked by a user in the node or in a pod. */
+  /** The server that answers at an address and port, asked by a user in the node or in a pod. */
   async ask(address: string, port: number, netns = `/run/netns/${this.name}`, uid = 0): Promise<string> {
     const args = [`--net=${netns}`, ...asUser(uid), "/usr/bin/python3", `${scripts}/ask.py`, address, String(port)];
     return (await must("nsenter", args)).trim();
@@ -199,7 +199,7 @@ function asUser(uid: number): string[] {
   return uid === 0 ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
 }
 
-/** The error object that a plugin wrote. */
+/** The error object written by a plugin. */
 export function failureOf(ran: Ran): PluginFailure {
   try {
     return JSON.parse(ran.out);

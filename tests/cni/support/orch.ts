@@ -1,6 +1,6 @@
 /** A stand-in for the orchestrator's API: pods, namespaces, daemon sets, events; list, watch, patch, delete. */
 
-/** An object as the API has it. */
+/** An object in the API's form. */
 // deno-lint-ignore no-explicit-any -- objects of an API, of which tests write any part
 export type ApiObject = any;
 
@@ -12,11 +12,11 @@ export class FakeOrch {
   readonly events: ApiObject[] = [];
   /** Requests, as `GET /path`. */
   readonly asked: string[] = [];
-  /** When set, every request is answered by it. */
+  /** When set, the answer to every request. */
   refusal: { status: number; body: string } | undefined;
   token = "secret";
   private version = 100;
-  /** Every change, so that a watch that begins at a version misses none. */
+  /** Every change, for watches from any version on. */
   private readonly history: ApiObject[] = [];
   private readonly watchers = new Set<(event: ApiObject) => void>();
   private readonly server: Deno.HttpServer<Deno.NetAddr>;
@@ -33,7 +33,7 @@ export class FakeOrch {
     return `${this.scheme}://127.0.0.1:${this.server.addr.port}`;
   }
 
-  /** Puts a pod, new or changed, and sends it to watchers. */
+  /** Puts a pod, new or changed, and sends the pod to watchers. */
   put(pod: ApiObject): ApiObject {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
     const type = this.pods.has(key) ? "MODIFIED" : "ADDED";
@@ -45,7 +45,7 @@ export class FakeOrch {
     return stored;
   }
 
-  /** Takes a pod away and sends that to watchers. */
+  /** Removes a pod and tells watchers. */
   drop(key: string): void {
     const pod = this.pods.get(key);
     this.pods.delete(key);
@@ -54,7 +54,7 @@ export class FakeOrch {
     this.tell({ type: "DELETED", object: last });
   }
 
-  /** Ends all watches, as an API server that restarts does. */
+  /** Ends all watches, like a restarting API server. */
   breakWatches(): void {
     this.tell(undefined);
   }
@@ -157,7 +157,7 @@ function status(code: number, reason: string): Response {
   return Response.json({ kind: "Status", code, reason }, { status: code });
 }
 
-/** A pod as injection leaves it. */
+/** A pod after injection. */
 export function injectedPod(namespace: string, name: string, more: ApiObject = {}): ApiObject {
   const { annotations = {}, labels = {}, spec = {}, proxy = {} } = more;
   return {

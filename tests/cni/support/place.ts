@@ -1,9 +1,9 @@
-/** Folders as an installer finds them on a node, in a temporary place. */
+/** Folders of a node for an installer, in a temporary place. */
 import type { NetworkJson } from "../../../lib/cni/config/network.ts";
 import type { DesiredState, NodeFolders } from "../../../lib/cni/install/installer.ts";
 import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 
-/** A primary network, written as people write it. */
+/** A primary network, in the style of people. */
 export const PRIMARY = `{
   "name": "cbr0",   "cniVersion": "0.3.1",
   "plugins": [
@@ -13,7 +13,7 @@ export const PRIMARY = `{
 }
 `;
 
-/** The authority of an orchestrator that nobody asks over TLS. */
+/** The authority of an orchestrator without TLS. */
 export const CA = `-----BEGIN CERTIFICATE-----
 MIIBgDCCASWgAwIBAgIUBSkj+UAqjPjC4rMbsaj8XgLnzOAwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbm9kZS10ZXN0MCAXDTI2MTEyODE0MjczNloYDzIxMjYxMTA0
@@ -27,7 +27,7 @@ T3R9CQ==
 -----END CERTIFICATE-----
 `;
 
-/** Our entry, in tests that do not ask what is in it. */
+/** Our entry, in tests without interest in its content. */
 export const ENTRY: NetworkJson = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
 
 /** Folders of a node, and of an installer's credentials. */
@@ -65,7 +65,7 @@ export class Place implements Disposable {
     return found;
   }
 
-  /** What is wanted in most tests. */
+  /** The desired state in most tests. */
   desired(more: Partial<DesiredState> = {}): DesiredState {
     return {
       placement: "chained",

@@ -24,10 +24,10 @@ export interface Service {
   metric(name: string): Promise<string[]>;
 }
 
-/** A clock by which no regular look is ever due: what happens under it was brought about by an event. */
+/** A clock without regular looks: everything under this clock is caused by events. */
 export const eventsAlone: Clock = { ...systemClock, monotonic: () => 0 };
 
-/** Runs a service, and stops it also when the work fails. */
+/** Runs a service, and stops the service also when the work fails. */
 export async function withService(
   work: (s: Service) => Promise<void>,
   more: Partial<DesiredStateOptions> = {},
@@ -73,7 +73,7 @@ export async function withService(
   }
 }
 
-/** Starts another installer on the node of a service; its log goes nowhere. */
+/** Starts another installer on the node of a service, without a log. */
 export async function startOther({ place, orch }: Service, more: Partial<DesiredStateOptions>): Promise<Kernel> {
   const log = createLog([], { ...defaultLogOptions, targets: [] });
   const kernel = startKernel("install-cni", defaultLogOptions, { log });

@@ -18,7 +18,7 @@ import { type Clock, sleepWith, systemClock } from "../../../lib/kernel/time/clo
 import { Fixture } from "../fixture.ts";
 import { MemoryApi } from "../orch/memory_api.ts";
 
-/** The machine's clock, which counts the timers that wait. */
+/** The machine's clock, with a count of waiting timers. */
 export class CountedClock implements Clock {
   waiting = 0;
   now = systemClock.now;
@@ -48,7 +48,7 @@ export class CountedClock implements Clock {
 
 const SERVICES = "/api/v1/services", SLICES = "/apis/discovery.k8s.io/v1/endpointslices";
 
-/** A cluster with a service, and the way to give it another access or take it away. */
+/** A cluster with a service, and the way to rotate or remove the access to the cluster. */
 export class Rotated {
   readonly clock = new CountedClock();
   readonly kernel = startKernel("pilot-discovery", undefined, { log: silentLog(), clock: this.clock });
@@ -108,7 +108,7 @@ export class Rotated {
     });
   }
 
-  /** Gives it an access that it did not have; resolves when all was read by it. */
+  /** Gives the cluster a new access. Resolves when all objects were read by the new access. */
   async rotate(round: number): Promise<RemoteCluster> {
     const before = this.clusters.get("west")?.facts;
     const taken = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ export class Rotated {
     return this.clusters.get("west")!;
   }
 
-  /** The number of that service's endpoints in the mesh. */
+  /** The number of the service's endpoints in the mesh. */
   get endpoints(): number {
     return this.fixture.pipeline.endpoints.endpoints("shop/cart.shop.svc.cluster.local").length;
   }

@@ -6,7 +6,7 @@ import { until } from "../../patience.ts";
 
 const ROTATIONS = 1000;
 const WARM = 100;
-/** Kinds of which there is a watch. */
+/** Number of watched kinds. */
 const WATCHES = 7;
 
 Deno.test("1,000 rotations and removals leave no timer, no watch, no memory, and every one has the services", async () => {
@@ -23,10 +23,10 @@ Deno.test("1,000 rotations and removals leave no timer, no watch, no memory, and
     assert.equal(world.endpoints, 1);
     if (number % 100 === 0) fixture.pipeline.flush();
   };
-  /** What is there when the last connection has its watches, and the ones before have ended. */
+  /** Counts when the last connection has its watches, and the connections before have ended. */
   const count = async () => {
     await until("the watches of one connection", () => api.watching === WATCHES);
-    // A watch has the timer of its silence.
+    // A watch has a timer for its silence.
     await until("the timers of one connection", () => clock.waiting <= WATCHES);
     api.asked.length = 0;
     return await keptBytes();
@@ -35,7 +35,7 @@ Deno.test("1,000 rotations and removals leave no timer, no watch, no memory, and
   const before = await count();
   for (let number = WARM + 1; number <= ROTATIONS; number++) await round(number);
   const grown = await count() - before;
-  // One connection with its objects is some 50 kB; code that is compiled meanwhile is up to 1 MB in all.
+  // A connection with its objects is some 50 kB. Code compiled meanwhile is up to 1 MB in all.
   assert(grown / (ROTATIONS - WARM) < 5000, `${grown} bytes`);
   await clusters.stop();
   assert.equal(world.endpoints, 0);

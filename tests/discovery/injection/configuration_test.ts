@@ -1,4 +1,7 @@
-/** The injection's configuration: every mistake at once, the last good one stays, places in their order, also late ones. */
+/**
+ * The injection's configuration: every mistake at once, the last good configuration stays, places in order, late places
+ * too.
+ */
 import assert from "node:assert/strict";
 import { InjectionConfiguration } from "../../../lib/discovery/injector/configuration.ts";
 import { type InjectionTexts, watchInjectionTexts } from "../../../lib/discovery/injector/texts.ts";

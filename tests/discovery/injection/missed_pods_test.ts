@@ -1,4 +1,7 @@
-/** Pods that should have a proxy and have none are found as pods, namespaces and the configuration change, and no others. */
+/**
+ * Pods that should have a proxy and have none are found as pods, namespaces and the configuration change, and no
+ * others.
+ */
 import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
@@ -19,7 +22,7 @@ function fact(kind: FactKind, tree: object) {
 
 const namespace = (labels: object) => fact("Namespace", { metadata: { name: "shop", labels } });
 
-/** A pod that runs, with one container. */
+/** A running pod with one container. */
 const pod = (name: string, metadata: object = {}, spec: object = {}, phase = "Running") =>
   fact("Pod", {
     metadata: { name, namespace: "shop", ...metadata },

@@ -1,4 +1,4 @@
-/** What injection takes of a server is one value until something of it changes, and has the server's settings. */
+/** The injection's view of a server is one value until a part changes, and includes the server's settings. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";

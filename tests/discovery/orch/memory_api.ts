@@ -1,6 +1,6 @@
-/** A stand-in for the orchestrator's API that has any resource: lists, watches, discovery of groups by definitions. */
+/** A stand-in for the orchestrator's API with any resource: lists, watches, discovery of groups by definitions. */
 
-/** An object as tests write it. */
+/** An object in the form of tests. */
 interface ApiObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
   readonly [key: string]: unknown;
@@ -15,18 +15,18 @@ interface Watch {
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const encoder = new TextEncoder();
 
-/** See the file. Paths are those of all namespaces: `/api/v1/services`. */
+/** See the file. Paths are for all namespaces: `/api/v1/services`. */
 export class MemoryApi {
   /** Requests, as `list /path?query` or `watch ...`. */
   readonly asked: string[] = [];
-  /** Groups whose discovery says nothing, though their definitions are there. */
+  /** Groups without discovery, though their definitions exist. */
   readonly silentGroups = new Set<string>();
   readonly #objects = new Map<string, Map<string, ApiObject>>();
   readonly #watches = new Set<Watch>();
   #version = 1;
   #server: Deno.HttpServer<Deno.NetAddr> | undefined;
   readonly #port: number;
-  /** A loopback address of its own, so that nobody else takes the port while the API is absent. */
+  /** A private loopback address, so that nobody else takes the port while the API is absent. */
   readonly #hostname = ["127", ...crypto.getRandomValues(new Uint8Array(2)), "9"].join(".");
 
   constructor() {
@@ -50,7 +50,7 @@ export class MemoryApi {
     await this.#server?.shutdown();
   }
 
-  /** Watches that are open. */
+  /** Number of open watches. */
   get watching(): number {
     return this.#watches.size;
   }
@@ -63,7 +63,7 @@ export class MemoryApi {
 
   #onWatch = () => {};
 
-  /** As {@linkcode put}, of which no watch is told: the API has a mistake. */
+  /** Like {@linkcode put}, but hidden from watches: the API has a mistake. */
   slip(path: string, object: ApiObject): void {
     this.#isSilent = true;
     this.put(path, object);
@@ -89,7 +89,7 @@ export class MemoryApi {
     this.#tell(path, "DELETED", { ...old, metadata: { ...old.metadata, resourceVersion: String(++this.#version) } });
   }
 
-  /** Makes a definition; its objects are at `/apis/GROUP/VERSION/PLURAL`. */
+  /** Makes a definition. Its objects are at `/apis/GROUP/VERSION/PLURAL`. */
   define(plural: string, group: string, kind: string, versions: readonly string[]): void {
     this.put(DEFINITIONS, {
       metadata: { name: `${plural}.${group}` },
@@ -127,7 +127,7 @@ export class MemoryApi {
     return Response.json({ metadata: { resourceVersion: String(this.#version) }, items });
   }
 
-  /** Nothing is lost between a list and its watch: both are answered in one turn of the loop, before any change. */
+  /** Nothing is lost between a list and its watch: the API answers both in one turn of the loop, before any change. */
   #watch(path: string, only: string | undefined): Response {
     let watch: Watch | undefined;
     return new Response(

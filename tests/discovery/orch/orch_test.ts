@@ -17,7 +17,7 @@ const entry = (host: string, more: Readonly<Record<string, unknown>> = {}) => ({
   spec: { hosts: [host], ports: [{ number: 80, name: "http" }], resolution: "DNS", ...more },
 });
 
-/** Resolves when something holds that changes with the store, the mesh configuration or the log. */
+/** Resolves when a condition holds. The condition follows the store, the mesh configuration or the log. */
 async function until(server: DiscoveryServer, holds: () => boolean): Promise<void> {
   const over = Promise.withResolvers<void>();
   const look = () => void (holds() && over.resolve());
@@ -67,7 +67,7 @@ interface Given {
   readonly kinds?: boolean;
   readonly services?: boolean;
   readonly log?: Log;
-  /** Milliseconds between checks of what is known. Default: as users have it. */
+  /** Milliseconds between checks of the known objects. Default: the default of users. */
   readonly checks?: number;
 }
 

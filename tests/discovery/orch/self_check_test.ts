@@ -1,4 +1,4 @@
-/** The regular check of what is known of an orchestrator. */
+/** The regular check of the objects known from an orchestrator. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
@@ -22,12 +22,12 @@ const entry = (name: string, host: string) => ({
   spec: { hosts: [host], ports: [{ number: 80, name: "http" }], resolution: "DNS" },
 });
 
-/** A feed of service entries into a store, and checks of it. */
+/** A feed of service entries into a store, with checks. */
 async function withFeed(
   work: (parts: {
     readonly api: MemoryApi;
     readonly hosts: () => string[];
-    /** Checks once; what was counted since the check before, as `place count`. */
+    /** Checks once. @returns the findings since the last check, as `place count` */
     readonly check: () => Promise<string[]>;
     /** Changes the store behind the feed's back. */
     readonly plant: (upserted: readonly ConfigObject[], removed: readonly string[]) => void;
@@ -85,7 +85,7 @@ async function withFeed(
   }
 }
 
-/** Resolves when the store has these hosts. */
+/** Resolves when the store has the expected hosts. */
 async function becomes(store: ConfigStore, hosts: () => readonly string[], expected: readonly string[]): Promise<void> {
   const over = Promise.withResolvers<void>();
   const look = () => void (hosts().join() === expected.join() && over.resolve());

@@ -1,6 +1,6 @@
 /**
- * Goldens: the services, endpoints and workloads of each cluster in `tests/testdata/orch/in`, and what the proxy of one
- * of its pods gets. `deno task goldens` accepts a change.
+ * Goldens: the services, endpoints and workloads of each cluster in `tests/testdata/orch/in`, and the resources of one
+ * pod's proxy. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";

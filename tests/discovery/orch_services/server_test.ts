@@ -1,4 +1,4 @@
-/** Services of manifests in a server's folder: settings, pages, metrics, and manifests that are wrong. */
+/** Services of manifests in a server's folder: settings, pages, metrics, and wrong manifests. */
 import assert from "node:assert/strict";
 import { page, withServer } from "../running.ts";
 import { meshOf } from "../../offline/mesh_of.ts";

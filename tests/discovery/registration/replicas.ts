@@ -1,4 +1,4 @@
-/** Several servers with clocks of their own that register workloads in one place, which may fail. */
+/** Several servers, each with a clock, that register workloads in one place. The place may fail. */
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { parseObject } from "../../../lib/config/object.ts";
@@ -44,7 +44,7 @@ export function machine(address: string, metadata: Readonly<Record<string, unkno
   return nodes.read(node, true, defaultMeshConfig({ systemNamespace: "mesh-system" }));
 }
 
-/** See the file. Server `i` has a clock that is `skews[i]` ahead. */
+/** See the file. The clock of server `i` is `skews[i]` ahead. */
 export function replicas(skews: readonly number[] = [0]) {
   const clock = createFakeClock();
   const store = new ConfigStore();
@@ -76,7 +76,7 @@ export function replicas(skews: readonly number[] = [0]) {
     return { registrar, clock: own };
   });
   let term = new AbortController();
-  /** Has a server clean up from now on, in place of the one before. */
+  /** Makes a server the cleaner from now on, in place of the server before. */
   const lead = (index: number) => {
     term.abort();
     term = new AbortController();
@@ -90,7 +90,7 @@ export function replicas(skews: readonly number[] = [0]) {
     ...{ clock, store, user, faults, servers, lead, entries, metrics },
     open: (server: number, proxy = machine("10.0.0.1"), identity: string | undefined = VM): StreamRegistration =>
       servers[server]!.registrar.open(proxy, identity)!,
-    /** Name, and whose it is. */
+    /** Name and server of each entry. */
     said: () =>
       entries().map(({ meta }) => {
         const { controller, connected } = readConnection(meta.annotations);

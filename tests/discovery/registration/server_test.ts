@@ -1,4 +1,4 @@
-/** Machines that name a WorkloadGroup of a folder register at a running server, where that is on. */
+/** Machines that name a WorkloadGroup of a folder register at a running server with registration. */
 import assert from "node:assert/strict";
 import { QuestionClient } from "../question_client.ts";
 import { withServer } from "../running.ts";

@@ -1,4 +1,4 @@
-/** The leader writes the addresses of service entries, each once, and heals what others change. */
+/** The leader writes the addresses of service entries, each once, and heals changes by others. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
@@ -38,7 +38,7 @@ class Entries {
     );
   }
 
-  /** A user writes an entry; its status stays. */
+  /** A user writes an entry. The status stays. */
   write(name: string, spec: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): void {
     const status = this.api.get(pathOf(name))?.status;
     this.put(name, spec, metadata, status);
@@ -58,7 +58,7 @@ class Entries {
     this.hear(name);
   }
 
-  /** The watch tells what the API has. */
+  /** The watch tells the present objects of the API. */
   hear(...names: readonly string[]): void {
     const upserted = names.flatMap((name): ConfigObject[] => {
       const tree = this.api.get(pathOf(name))!;

@@ -1,4 +1,4 @@
-/** What is written of the objects of an API, by one server of several, and how often. */
+/** Status written into the objects of an API by one server of several, and how often. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
@@ -32,7 +32,7 @@ const keyOf = (name: string) => `VirtualService/shop/${name}`;
 const placeOf = (name: string): ObjectPlace => ({ resource, namespace: "shop", name });
 const INTERVAL = 10;
 
-/** One server of several, with proxies that acknowledge when they are told. */
+/** A server among several. Its proxies acknowledge on command. */
 class Server {
   readonly store = new ConfigStore();
   readonly ledger = new PushLedger();
@@ -40,7 +40,7 @@ class Server {
   refused: RefusedKind[] = [];
   isBehind = false;
   readonly status: KindStatus;
-  /** Why each proxy lacks what it has rejected, by key of the object. */
+  /** Why each proxy lacks rejected resources, by key of the object. */
   readonly lacked = new Map<string, Map<string, string>>();
   readonly #source = this.store.addSource("Orch", 0);
   readonly #proxies: CountedProxy[] = [];
@@ -71,7 +71,7 @@ class Server {
     this.status.start();
   }
 
-  /** Connects a proxy that has everything, and gets a cluster of each of these objects. */
+  /** Connects an up-to-date proxy with a cluster from each of the named objects. */
   connect(id: string, names: readonly string[]): PushProgress {
     const lacked = new Map<string, string>();
     this.lacked.set(id, lacked);
@@ -91,7 +91,7 @@ class Server {
     return progress;
   }
 
-  /** The watch tells of objects, which are pushed. */
+  /** The watch tells of objects, and the server pushes them. */
   hear(...names: readonly string[]): void {
     const push = this.ledger.latest + 1;
     for (const name of names) this.#changedIn.set(keyOf(name), push);
@@ -107,7 +107,7 @@ class Server {
     this.#source.apply({ upserted, removed: [] });
   }
 
-  /** All proxies, or these, acknowledge everything. */
+  /** All proxies, or the given proxies, acknowledge everything. */
   acknowledge(...of: readonly PushProgress[]): void {
     for (const progress of of.length > 0 ? of : this.#proxies.map((one) => one.progress)) this.ledger.settled(progress);
   }
@@ -261,7 +261,7 @@ Deno.test("findings are said, those of an edit together with it, and gone when t
       assert.deepEqual(api.get(pathOf("v"))!.status!["validationMessages"], []);
     });
   });
-  // One for each of the two states.
+  // A round for each of the two states.
 });
 
 Deno.test("an object that is refused says why, and which version is in force", async () => {
@@ -339,7 +339,7 @@ Deno.test("the report of a server that died counts for 100 s by the reader's clo
     await led(leader, async () => {
       await until("its proxies", () => condition(api, "v")?.["reason"] === "Rejected");
       assert.equal(condition(api, "v")!["message"], "1/3 proxies up to date. Rejected by 2: no such cluster");
-      // It began to count when the leader had read it, which was after `ahead` was zero.
+      // The count began when the leader had read the object, which was after `ahead` was zero.
       for (const seconds of [60, 99]) {
         ahead = seconds * 1000;
         await alive.write(new Map([[uid, { ...behind, rejected: 0, reason: "" }]]), 0, new AbortController().signal);

@@ -19,16 +19,16 @@ const encoder = new TextEncoder();
 
 /** See the file. */
 export class ObjectsApi {
-  /** Requests that change something, as `PATCH /path`. */
+  /** Requests with changes, as `PATCH /path`. */
   readonly writes: string[] = [];
-  /** Called before each change, which it may refuse with a status, or keep waiting. */
+  /** Called before each change. May refuse the change with a status, or delay the change. */
   onWrite: (path: string) => number | undefined | Promise<number | undefined> = () => undefined;
   readonly client: ApiClient;
   readonly #objects = new Map<string, MemoryObject>();
   readonly #watches = new Set<ReadableStreamDefaultController<Uint8Array>>();
   #version = 1;
 
-  /** @param clock Of its client. Default: the machine's. */
+  /** @param clock Of the client. Default: the machine's clock. */
   constructor(clock: Clock = systemClock) {
     const access = { server: "http://memory" };
     this.client = new ApiClient({
@@ -55,7 +55,7 @@ export class ObjectsApi {
     return this.#objects.get(path);
   }
 
-  /** Paths of the objects that there are. */
+  /** Paths of all objects. */
   paths(): string[] {
     return [...this.#objects.keys()];
   }

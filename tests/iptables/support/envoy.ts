@@ -1,8 +1,7 @@
 /**
- * A real Envoy in a pod: two listeners that hand every connection on to where it was meant to go.
+ * A real Envoy in a pod: two listeners that pass every connection on to its intended destination.
  *
  * Permissions: run, read, write (a temp folder).
- *
  * @module
  */
 import { addresses, type Cable, users } from "./pod.ts";
@@ -21,7 +20,7 @@ export function envoyBinary(): string | undefined {
   }
 }
 
-/** Address that no machine has: the outbound proxy takes it for a service whose only workload is this pod. */
+/** Address without a machine: the outbound proxy takes the address for a service whose only workload is this pod. */
 export const virtualAddress = { 4: "10.99.0.1", 6: "fd99::1" } as const;
 
 const original = {
@@ -110,7 +109,7 @@ export class EnvoyInPod implements AsyncDisposable {
 
   private constructor(private readonly child: Deno.ChildProcess, private readonly folder: string) {}
 
-  /** Starts it and waits until it takes connections. */
+  /** Starts an Envoy and waits until it takes connections. */
   static async start(cable: Cable, binary: string, tproxy: boolean): Promise<EnvoyInPod> {
     const folder = await Deno.makeTempDir();
     await Deno.chmod(folder, 0o755);
@@ -156,7 +155,7 @@ export class EnvoyInPod implements AsyncDisposable {
     }
   }
 
-  /** Waits for a line that matches, which is then used up. */
+  /** Waits for a matching line, and removes the line. */
   async line(pattern: RegExp, timeout = PATIENCE): Promise<string> {
     const end = Date.now() + timeout;
     while (true) {
@@ -176,12 +175,12 @@ export class EnvoyInPod implements AsyncDisposable {
     }
   }
 
-  /** Connections that it has logged and that were not asked for. */
+  /** Logged connections that no test has asked for. */
   connections(): string[] {
     return this.#lines.filter((line) => line.startsWith("CONN "));
   }
 
-  /** Ends it; harmless when it has ended. */
+  /** Ends the Envoy; harmless after the end. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;

@@ -62,7 +62,7 @@ export function configOf(changes: Changes = {}): RedirectionConfig {
   return readInputs(inputs(changes), around).config;
 }
 
-/** A way to run commands in which only one back end is installed. */
+/** A way to run commands with only one back end installed. */
 export function onlyBackend(kind: "nft" | "legacy", run: Run): Run {
   const hidden = kind === "nft" ? /tables-legacy/ : /tables-nft/;
   return (command, args, input) =>

@@ -1,8 +1,7 @@
 /**
- * A pod and a client: two network namespaces joined by a cable, with processes in them that open real sockets.
+ * A pod and a client: two network namespaces joined by a cable, with processes that open real sockets.
  *
  * Permissions: run, read.
- *
  * @module
  */
 import { sh } from "./tools.ts";
@@ -19,7 +18,7 @@ export const addresses = {
 export interface User {
   readonly uid: number;
   readonly gid: number;
-  /** Holds NET_ADMIN, as a proxy that keeps source addresses does. */
+  /** Holds NET_ADMIN, like a proxy that keeps source addresses. */
   readonly netAdmin?: boolean;
 }
 
@@ -32,7 +31,7 @@ export const users = {
   other: { uid: 1002, gid: 5000 },
 } as const satisfies Record<string, User>;
 
-/** What a listener answers to a client. */
+/** A listener's answer to a client. */
 export interface Answer {
   readonly name: string;
   readonly peer: string;
@@ -42,7 +41,7 @@ export interface Answer {
   readonly error?: string;
 }
 
-/** What came of dialling. */
+/** The outcome of dialling. */
 export interface Dialled {
   readonly answer?: Answer | null;
   readonly error?: string;
@@ -69,7 +68,7 @@ export class Actor {
     this.#reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** Has the process do something; one thing at a time. */
+  /** Sends a command to the process; one command at a time. */
   ask<T>(command: Record<string, unknown>): Promise<T> {
     const turn = this.#turn.then(() => this.#exchange(command));
     this.#turn = turn.catch(() => {});
@@ -120,7 +119,7 @@ export class Cable implements AsyncDisposable {
     this.client = `mesh-${id}-cl`;
   }
 
-  /** Makes them, with addresses of both families and a route from the pod to everywhere by the client. */
+  /** Makes the two namespaces, with addresses of both families and a route from the pod to everywhere by the client. */
   static async lay(): Promise<Cable> {
     const cable = new Cable();
     try {
@@ -163,14 +162,14 @@ export class Cable implements AsyncDisposable {
     await sh("ip", "-n", this.pod, "-6", "route", "add", "default", "via", addresses[6].client);
   }
 
-  /** Starts a process in one of the two. */
+  /** Starts a process in one of the two namespaces. */
   actor(where: "pod" | "client", user: User): Actor {
     const actor = new Actor(this[where], user);
     this.#actors.push(actor);
     return actor;
   }
 
-  /** Runs a command in one of the two. */
+  /** Runs a command in one of the two namespaces. */
   exec(where: "pod" | "client", command: string, ...args: string[]): Promise<string> {
     return sh("ip", "netns", "exec", this[where], command, ...args);
   }

@@ -1,12 +1,15 @@
 /**
- * What tests with real packets need of the machine, and the sentence that says what is missing.
+ * The needs of tests with real packets, and the sentence about a missing need.
  *
  * Permissions: run, read, sys (uid), env (CI).
- *
  * @module
  */
 
-/** Runs a command and returns what it printed; throws when it fails. */
+/**
+ * Runs a command. @returns its output
+ *
+ * @throws {Error} when the command fails
+ */
 export async function sh(command: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(command, {
     args,
@@ -31,10 +34,10 @@ const needed: readonly (readonly [tool: string, debianPackage: string])[] = [
   ["conntrack", "conntrack"],
 ];
 
-/** What the machine lacks. */
+/** A missing need of the machine. */
 interface Lack {
   readonly reason: string;
-  /** It can be installed: where CI is set, it must be there. */
+  /** The missing part can be installed: where CI is set, its absence is a failure. */
   readonly installable: boolean;
 }
 
@@ -93,8 +96,8 @@ async function look(): Promise<{ all?: Lack; backends: Map<string, Lack> }> {
 const found = await look();
 
 /**
- * A test with real packets. Where the machine cannot do it, it is reported as ignored, with the reason in its name; what
- * could be installed and is not fails where CI is set.
+ * A test with real packets. On an unable machine the test is ignored, with the reason in its name. Where CI is set, a
+ * missing but installable part is a failure.
  */
 export function packetTest(
   name: string,

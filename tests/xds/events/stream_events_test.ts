@@ -1,4 +1,4 @@
-/** Events on one stream: their order, their size, and what a client costs that does not read. */
+/** Events on a stream: order, size, and the cost of a client that does not read. */
 import assert from "node:assert/strict";
 import { RpcError } from "../../../lib/grpc/status.ts";
 import { decode } from "../../../lib/pb/reflect.ts";

@@ -1,4 +1,4 @@
-/** Questions on one stream: who is answered, what is refused and how, and that no client can pile up answers. */
+/** Questions on a stream: answers by identity, refusals, and a bound on waiting answers. */
 import assert from "node:assert/strict";
 import { Code } from "../../../lib/grpc/codes.ts";
 import { RpcError } from "../../../lib/grpc/status.ts";
@@ -21,7 +21,7 @@ interface Response {
   readonly resources: any[];
 }
 
-/** A stream without a network, and pages that answer when the test says so. */
+/** A stream without a network, and pages that answer on the test's command. */
 class Asker {
   readonly names = new InternedNames();
   readonly asked: DebugQuestion[] = [];
@@ -33,7 +33,7 @@ class Asker {
   answer: (question: DebugQuestion, signal: AbortSignal) => Promise<readonly DebugResource[]> = ({ names, typeUrl }) =>
     Promise.resolve([{ name: names[0]!, typeUrl, runs: ["a ", "page"].map((part) => new TextEncoder().encode(part)) }]);
   identity: string | undefined = IDENTITY;
-  /** It sees what is its own alone. */
+  /** The asker sees only its own pages. */
   isConfined = false;
   identified = 0;
   readonly questions: StreamQuestions;
@@ -78,11 +78,11 @@ class Asker {
         ...{ type_url: "istio.io/debug", resource_names: names, ...more },
       });
     this.questions.ask(readRequest(request, delta, this.names));
-    // All that is waited for here has happened: what is left are turns of promises.
+    // All awaited events have happened: only turns of promises are left.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 
-  /** Codes of the refusals that ended the stream. */
+  /** Codes of refusals at the end of the stream. */
   get refused(): (Code | undefined)[] {
     return this.failures.map((error) => error instanceof RpcError ? error.code : undefined);
   }

@@ -1,6 +1,5 @@
 /**
- * A discovery server over a transport in memory whose source answers `connect` when the test says so.
- *
+ * A discovery server over a transport in memory. Its source answers `connect` on the test's command.
  * @module
  */
 import { encode } from "../../../lib/pb/codec.ts";
@@ -19,7 +18,7 @@ interface ViewSource {
   connect(request: ConnectRequest, control: ConnectControl): ProxyView;
 }
 
-/** A call of `connect` that the test answers. */
+/** A call of `connect` for the test to answer. */
 export class PendingConnect {
   readonly #answer = Promise.withResolvers<ProxyView>();
   #settled = false;
@@ -54,7 +53,7 @@ export class PendingSource implements ResourceSource {
   readonly ready = true;
   readonly memory: MemorySource;
   readonly connects = new Map<string, PendingConnect>();
-  /** Nodes that are answered at once. */
+  /** Nodes with an immediate answer. */
   readonly atOnce = new Set<string>();
   /** Called inside `connect`. */
   onConnect: ((connect: PendingConnect) => void) | undefined;
@@ -76,7 +75,7 @@ export class PendingSource implements ResourceSource {
   }
 }
 
-/** A server with its source and one client. Streams of the client have odd numbers; so are their nodes called. */
+/** A server with its source and a client. Streams of the client have odd numbers, which also name their nodes. */
 export class ConnectServer {
   readonly source: PendingSource;
   readonly errors: unknown[] = [];
@@ -101,7 +100,7 @@ export class ConnectServer {
     this.client = new MemoryClient(this.server.grpc);
   }
 
-  /** Sends a request; `flags` 1: and no more after it. */
+  /** Sends a request; `flags` 1: the last request. */
   ask(stream: number, type_url: string, flags = 0, resource_names: readonly string[] = []): void {
     if (!this.#opened.has(stream)) this.client.send(callHeaders(stream, PATH));
     this.#opened.add(stream);
@@ -109,7 +108,7 @@ export class ConnectServer {
     this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", request), flags));
   }
 
-  /** The same without the node, as clients do after their first request. */
+  /** Sends a request without the node, like the later requests of clients. */
   askWithoutNode(stream: number, type_url: string): void {
     this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url })));
   }
@@ -133,7 +132,7 @@ export class ConnectServer {
     return types;
   }
 
-  /** How the stream ended: the status and its text. */
+  /** The stream's end: the status and its text. */
   end(stream: number): [string | undefined, string | undefined] {
     return [this.client.ends.get(stream), this.client.texts.get(stream)];
   }

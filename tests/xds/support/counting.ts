@@ -4,13 +4,13 @@
  * @module
  */
 
-/** A count that goes on until it is stopped. */
+/** A running count. */
 export interface Count {
   /** Ends counting; returns the number of calls. */
   stop(): number;
 }
 
-/** Counts calls of these methods of an object, e.g. of `String.prototype`. */
+/** Counts calls of some methods of an object, e.g. of `String.prototype`. */
 export function calls<T extends object>(object: T, methods: readonly (keyof T)[]): Count {
   let count = 0;
   const originals = methods.map((method) => [method, object[method] as (...args: unknown[]) => unknown] as const);

@@ -1,6 +1,5 @@
 /**
- * How many bytes are kept: what the heap holds after a full collection.
- *
+ * Kept bytes: the heap after a full collection.
  * @module
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
@@ -9,7 +8,9 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Bytes in use after garbage is collected and what waits for that (registries of weak references) has run. */
+/**
+ * Bytes in use after a collection of garbage and the work that waits for a collection (registries of weak references).
+ */
 export async function keptBytes(): Promise<number> {
   for (let i = 0; i < 6; i++) {
     collect();
@@ -25,9 +26,9 @@ export function bytesInUse(): number {
   return heapUsed + external;
 }
 
-/** Bytes that were ever taken from the heap: a measure of work that does not depend on time. */
+/** All bytes ever taken from the heap: a measure of work independent of time. */
 export function allocatedBytes(): number {
-  // Newer than the types that come with the runtime.
+  // Newer than the types of the runtime.
   const statistics = getHeapStatistics() as unknown as { total_allocated_bytes: number };
   return statistics.total_allocated_bytes;
 }

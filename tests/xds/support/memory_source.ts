@@ -1,7 +1,6 @@
 /**
- * A resource source in memory, for tests and benchmarks: sets by type that all proxies share, sets of single proxies,
+ * A resource source in memory, for tests and benchmarks: sets by type shared by all proxies, sets of single proxies,
  * virtual hosts by route configuration.
- *
  * @module
  */
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";
@@ -16,7 +15,7 @@ import type {
 
 const text = new TextEncoder();
 
-/** A resource whose message is the UTF-8 text; good enough where it is not decoded. */
+/** A resource whose message is the UTF-8 text; good enough where nobody decodes the message. */
 export function textResource(typeUrl: string, name: string, value: string, facts?: ResourceFacts): EncodedResource {
   return encodeResource(typeUrl, name, text.encode(value), facts);
 }
@@ -35,14 +34,14 @@ export class MemorySource implements ResourceSource {
   #listeners = new Set<(push: PushEvent) => void>();
   #pushes = 0;
 
-  /** Makes sure that a type is served, if only with nothing. */
+  /** Makes a type served, if only without resources. */
   serve(...typeUrls: string[]): this {
     this.revision++;
     for (const typeUrl of typeUrls) if (!this.shared.has(typeUrl)) this.shared.set(typeUrl, this.table.empty);
     return this;
   }
 
-  /** Changes what all proxies share; nothing is pushed yet. */
+  /** Changes the shared set; nothing is pushed yet. */
   change(typeUrl: string, upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): this {
     this.revision++;
     this.shared.set(typeUrl, (this.shared.get(typeUrl) ?? this.table.empty).with(upserts, removed));
@@ -56,7 +55,7 @@ export class MemorySource implements ResourceSource {
     return this;
   }
 
-  /** Announces to the server that sets have changed. */
+  /** Announces changed sets to the server. */
   push(reasons: Record<string, number> = { config: 1 }, objects: PushedObject[] = []): number {
     const push = { id: ++this.#pushes, reasons, objects, full: true, startedAt: Date.now() };
     for (const listener of this.#listeners) listener(push);
@@ -76,7 +75,7 @@ export class MemorySource implements ResourceSource {
   }
 }
 
-/** Sets by type that announce changes. */
+/** Sets by type, with a notice at each change. */
 class OwnSets extends Map<string, ResourceSet> {
   constructor(private readonly changed: () => void) {
     super();
@@ -93,7 +92,7 @@ class OwnSets extends Map<string, ResourceSet> {
   }
 }
 
-/** One proxy's view: the shared set and its own. */
+/** A single proxy's view: the shared set and the proxy's own set. */
 export class MemoryView implements ProxyView {
   readonly own: Map<string, ResourceSet> = new OwnSets(() => this.source.revision++);
   /** How often the wire has asked for sets. */

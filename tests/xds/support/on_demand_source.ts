@@ -1,7 +1,6 @@
 /**
- * A source in memory that looks a resource up when somebody wants it, and decides when the test says so. What nobody wants
- * any longer it forgets.
- *
+ * A source in memory that looks up wanted resources, and decides on the test's command. The source forgets unwanted
+ * resources.
  * @module
  */
 import type { NameSet } from "../../../lib/resource/name_set.ts";
@@ -15,7 +14,7 @@ interface Wanted {
 
 /** See the module. */
 export class OnDemandSource extends MemorySource {
-  /** Names that were looked up, in order. */
+  /** Looked-up names, in order. */
   readonly lookups: string[] = [];
   readonly #wanted = new Map<string, Map<string, Wanted>>();
   readonly #decidedAtOnce: ReadonlySet<string>;
@@ -34,7 +33,7 @@ export class OnDemandSource extends MemorySource {
     return view;
   }
 
-  /** Names that somebody wants now, sorted. */
+  /** Names in demand now, sorted. */
   wanted(type: string): string[] {
     return [...this.#wanted.get(type)!.keys()].sort();
   }
@@ -44,7 +43,7 @@ export class OnDemandSource extends MemorySource {
     return this.#wanted.get(type)!.get(name)?.decided === false;
   }
 
-  /** Decides about names and answers who wants them. The revision of views stays. */
+  /** Decides about names and answers their askers. The revision of views stays. */
   decide(type: string, names: readonly string[], value: string | undefined): void {
     const before = this.shared.get(type)!;
     const resources = value === undefined ? [] : names.map((name) => textResource(type, name, `${name}=${value}`));
@@ -54,7 +53,7 @@ export class OnDemandSource extends MemorySource {
     for (const name of names) {
       const wanted = table.get(name);
       if (wanted !== undefined) wanted.decided = true;
-      // Who wants everything hears of names that nobody asked for, too: the revision of its view stays.
+      // Askers for everything hear of unasked names, too: the revision of their views stays.
       for (const view of new Set([...wanted?.views ?? [], ...table.get("*")?.views ?? []])) {
         const list = answers.get(view);
         if (list === undefined) answers.set(view, [name]);
@@ -96,7 +95,7 @@ export class OnDemandSource extends MemorySource {
   }
 }
 
-/** One proxy's view. */
+/** A single proxy's view. */
 export class OnDemandView extends MemoryView {
   readonly #source: OnDemandSource;
 

@@ -1,7 +1,6 @@
 /**
- * A client of one ADS stream without a network: it encodes real requests, decodes real responses, and keeps what a
- * client would have.
- *
+ * A client of an ADS stream without a network: encodes real requests, decodes real responses, and keeps a client's
+ * resources.
  * @module
  */
 import { encode } from "../../../lib/pb/codec.ts";
@@ -39,7 +38,7 @@ export interface AskedNames {
   versions?: Record<string, string>;
   nonce?: string;
   error?: string;
-  /** State of the world: the version of the response that the client has taken last. */
+  /** State of the world: the version of the client's last accepted response. */
   version?: string;
 }
 
@@ -53,7 +52,7 @@ export interface StreamClientOptions {
   readonly request?: Partial<ConnectRequest>;
 }
 
-/** A source that answers at once. */
+/** A source with immediate answers. */
 export interface ClientSource<V extends ProxyView> {
   readonly table: ResourceTable;
   connect(request: ConnectRequest, control: ConnectControl): V;
@@ -68,13 +67,13 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   readonly infos: ResponseInfo[] = [];
   readonly rejects: RejectInfo[] = [];
   readonly accepted: string[] = [];
-  /** Types that the server does not keep. */
+  /** Types unknown to the server. */
   readonly ignored: string[] = [];
   readonly counts = new Map<string, number>();
-  /** What the client has, by type and name. */
+  /** The client's resources, by type and name. */
   readonly has = new Map<string, Map<string, { version: string; value: string }>>();
   settled = 0;
-  /** What waits for a time to pass, ms. */
+  /** Work that waits for a time to pass, ms. */
   readonly laters = new Set<{ readonly delay: number; readonly run: () => void }>();
   readonly stream: AdsStream;
   readonly view: V;
@@ -140,7 +139,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
     this.view.close();
   }
 
-  /** Lets the time pass for which something waits; returns that time, ms. */
+  /** Lets the time of the first waiting work pass. @returns the time, ms */
   pass(): number {
     const [first] = this.laters;
     if (first === undefined) throw new Error("nothing waits for a time to pass");
@@ -154,7 +153,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
     this.send(this.encode(typeUrl, ask));
   }
 
-  /** Sends a request that is encoded already. */
+  /** Sends an encoded request. */
   send(request: Uint8Array): void {
     this.stream.request(readRequest(request, this.delta, this.#names));
   }
@@ -187,7 +186,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
     return this.inbox.splice(at, 1)[0]!;
   }
 
-  /** Takes the oldest response of a type in, applies it and acknowledges; `names` as in state of the world. */
+  /** Takes the oldest response of a type in, applies and acknowledges it; `names` as in state of the world. */
   accept(typeUrl?: string, names: string[] = []): Received {
     const response = this.take(typeUrl);
     this.apply(response);

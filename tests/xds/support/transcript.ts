@@ -1,6 +1,6 @@
 /**
- * Transcripts of streams, as text that a person can review: what the server has, what the client sends, and what the
- * server answers.
+ * Transcripts of streams, as text for review by people: the server's resources, the client's requests, and the server's
+ * answers.
  *
  *     # An edit reaches a client that subscribed to everything.
  *     stream delta
@@ -11,10 +11,10 @@
  *     has: cluster a=2
  *     server: #2 cluster a=2
  *
- * `has` changes what the server has (`-a` removes; `; ` stands between types) and lets it push. A client's line names a type, then names that it
- * subscribes to (`-a`: it unsubscribes), `known` for the versions that it has from an earlier stream, and `ack #1` or
- * `nack #1 "words"`. In state of the world names are those of the whole subscription. `stream delta again` is the next
- * stream of the same client.
+ * `has` changes the server's resources (`-a` removes; `; ` stands between types) and lets the server push. A client's
+ * line has a type, then subscribed names (`-a`: unsubscribed), `known` before the versions from an earlier stream, and
+ * `ack #1` or `nack #1 "words"`. In state of the world the names are the whole subscription. `stream delta again` is the
+ * next stream of the same client.
  *
  * @module
  */
@@ -41,14 +41,14 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const SHORT = new Map(Object.entries(TYPES).map(([short, url]) => [url, short]));
 
-/** A world of one server and one client. */
+/** A world of a server and a client. */
 class Exchange {
   readonly lines: string[] = [];
   readonly #source = new MemorySource().serve(...Object.values(TYPES).filter((type) => type !== VIRTUAL_HOST));
   #client: StreamClient | undefined;
   #earlier: StreamClient["has"] = new Map();
 
-  /** Does what a line says, and notes what the server answers. Lines of the server are passed over. */
+  /** Does the work of a line, and notes the server's answers. Lines of the server are skipped. */
   take(line: string): void {
     if (line.startsWith("server:")) return;
     this.lines.push(line);
@@ -131,7 +131,7 @@ function typeOf(short: string): string {
   return type;
 }
 
-/** The transcript with the lines that the server really sends. */
+/** The transcript with the server's real lines. */
 export function played(transcript: string): string {
   const exchange = new Exchange();
   for (const line of transcript.trimEnd().split("\n")) exchange.take(line);
