@@ -11,7 +11,7 @@ import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 /** The beginning of an `Rds` in connection managers: the source ADS without a timeout, then the tag of the name. */
 const BEFORE_NAME = Buffer.from([0x0a, 6, 0x1a, 0, 0x22, 0, 0x30, 2, 0x12]);
 
-/** The listener for inbound connections: its routes are inline. */
+/** The listener for inbound connections, with inline routes. */
 const WITHOUT_ROUTES = "virtualInbound";
 
 const NONE: ReadonlySet<string> = new Set();

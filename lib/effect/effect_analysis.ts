@@ -29,7 +29,7 @@ import { TelemetryUses } from "./telemetry_uses.ts";
 /** The name of the finding. */
 const NAME = "reaches-no-proxy";
 
-/** Findings kept for one object, and objects with findings. Further findings say nothing new. */
+/** Findings kept for each object, and objects with findings. Further findings say nothing new. */
 const MAX_OF_ONE = 20;
 const MAX_OBJECTS = 2000;
 
@@ -40,7 +40,7 @@ export interface LookedAt {
   patchOutcomes(): Iterable<PatchOutcome>;
 }
 
-/** What the analysis asks about other findings and about proxies. */
+/** The facts for the analysis about other findings and about proxies. */
 export interface EffectOptions {
   /** Objects in force, by key. */
   readonly object: (key: string) => AnyConfigObject | undefined;
@@ -55,8 +55,8 @@ export class EffectAnalysis {
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
   /**
-   * Whether a patch replaced or removed a resource. The replaced resource no longer names the parts that it was made
-   * from.
+   * Whether a patch replaced or removed a resource. Without the replaced resource, the names of its source parts are
+   * lost.
    */
   #takesAway = false;
   #patches = 0;
@@ -159,7 +159,7 @@ export class EffectAnalysis {
     for (const key of [...this.#unused.keys()].sort()) yield* this.findingsOf(key, others);
   }
 
-  /** The findings of one object. */
+  /** The findings about an object. */
   findingsOf(key: string, others: OtherFindings): Finding[] {
     const unused = this.#unused.get(key);
     const object = unused && this.#options.object(key);
@@ -197,7 +197,7 @@ function sidecarsOf(proxies: readonly JudgedProxy[]): Map<string, Set<Scope>> {
   return byKey;
 }
 
-/** One proxy of each scope and name. */
+/** A single proxy of each scope and name. */
 function distinct(proxies: readonly JudgedProxy[], nameOf: (proxy: JudgedProxy) => string): JudgedProxy[] {
   const byScope = new Map<JudgedProxy["scope"], Set<string>>();
   return proxies.filter((proxy) => {
@@ -228,7 +228,7 @@ const HEADS = [
   "spec.workloadSelector",
 ];
 
-/** Sorts of findings about what a part in force does. They do not explain a part without an effect. */
+/** Sorts of findings about the behaviour of a part in force. Such findings do not explain a part without an effect. */
 const OF_PARTS_IN_FORCE: ReadonlySet<FindingName> = new Set([
   "deprecated-field",
   "filter-order",

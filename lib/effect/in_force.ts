@@ -1,10 +1,10 @@
 /**
- * The objects, and the parts of objects, from which some resource of some proxy is made.
+ * The objects, and the parts of objects, behind the resources of all proxies.
  *
  *     sets of resources of all proxies ─> distinct buckets ─> causes and parts, counted ─> what is in force somewhere
  *
- * Proxies share sets, and sets share buckets. So looking again costs one step for each proxy, one for each bucket, and the
- * resources of the buckets that came or went.
+ * Proxies share sets, and sets share buckets. So looking again costs a step for each proxy, a step for each bucket, and
+ * the resources of the buckets that came or went.
  *
  * @module
  */
@@ -14,11 +14,11 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 import { AskedRoutes } from "./asked_routes.ts";
 
-/** The resources of one proxy. */
+/** The resources of a proxy. */
 export interface EffectiveProxy {
   /** The proxy's resources of a type; undefined: the proxy gets no resources of the type. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
-  /** The virtual hosts of one route configuration of the proxy. */
+  /** The virtual hosts of a route configuration of the proxy. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
 }
 
@@ -32,12 +32,14 @@ export class InForce {
   readonly #asked = new AskedRoutes();
   /** The number of resources made from an object, by the object's key, then by the named part. */
   readonly #counts = new Map<string, Map<string, number>>();
-  /** The positions inside a part's name, by part. Kept during one look, because resources repeat the same parts. */
+  /**
+   * The positions inside a part's name, by part. Kept during a single look, because resources repeat the same parts.
+   */
   readonly #positions = new Map<string, readonly string[]>();
   /** Keys of objects that gained or lost a resource since the last {@linkcode InForce.takeChanged}. */
   #changed = new Set<string>();
 
-  /** Looks at the resources of all proxies, one proxy a step. */
+  /** Looks at the resources of all proxies, a proxy at each step. */
   *look(proxies: Iterable<EffectiveProxy>): Generator<void, void> {
     const sets = new Set<ResourceSet>();
     const routes = new RoutesOnce();
@@ -67,8 +69,8 @@ export class InForce {
   }
 
   /**
-   * Sets of the routes that a listener of the proxy asks for. Empty when another proxy with the same sets was looked at
-   * before.
+   * Sets of the routes that a listener of the proxy asks for. Empty after an earlier look at another proxy with the
+   * same sets.
    */
   *#routesOf(proxy: EffectiveProxy, once: RoutesOnce): Iterable<ResourceSet> {
     const routes = proxy.resourceSets(TYPE.route) ?? [];
@@ -78,8 +80,8 @@ export class InForce {
     const names = new Set(asking.flatMap((set) => [...this.#asked.of(set)]));
     for (const set of routes) {
       for (const { name } of set) if (names.has(name)) yield* proxy.virtualHosts(name);
-      // The resources of a route configuration count even when no listener asks for the configuration: they may come
-      // from patches.
+      // The resources of a route configuration count even when no listener asks for the configuration: the resources
+      // may come from patches.
       yield set;
     }
   }
@@ -95,9 +97,7 @@ export class InForce {
     }
   }
 
-  /**
-   * Counts the parts of one cause that a resource names. Returns false when the resource names no part of the cause.
-   */
+  /** Counts the parts of a cause in a resource's names. Returns false when the resource names no part of the cause. */
   #countParts(cause: string, parts: readonly string[], step: 1 | -1): boolean {
     let named = false;
     for (const part of parts) {
@@ -161,10 +161,10 @@ export class InForce {
   }
 }
 
-/** Types of resources that have the name of a cluster. */
+/** Types of resources with the name of a cluster. */
 const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
 
-/** Resource sets whose buckets are collected in one step. One set costs some microseconds. */
+/** Resource sets with their buckets collected in a single step. Each set costs some microseconds. */
 const SETS_A_STEP = 256;
 const SPACE = 32;
 /** All of an object, as far as is known. */
@@ -172,7 +172,7 @@ const WHOLE = "";
 /** The part of a resource that says less than another resource of the same object. */
 const ELSEWHERE = "elsewhere";
 
-/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at one by one. */
+/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at singly. */
 function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }

@@ -1,7 +1,7 @@
 /**
  * The judge of a kind: a pure function that finds the unused parts of an object. A part is unused if no proxy has a
- * resource made from it, although some known proxy could. Parts that no known proxy could have are not judged, because
- * nothing is known about absent proxies.
+ * resource made from the part, although some known proxy could. Parts that no known proxy could have are not judged,
+ * because nothing is known about absent proxies.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface JudgedProxy {
   readonly standsIn: boolean;
 }
 
-/** Everything that judges read. */
+/** Everything read by judges. */
 export interface EffectWorld {
   readonly mesh: Mesh;
   readonly inForce: InForce;
@@ -34,21 +34,21 @@ export interface EffectWorld {
   readonly object: (key: string) => AnyConfigObject | undefined;
   /** Scopes of known clients, by the key of the clients' Sidecar. */
   readonly sidecars: ReadonlyMap<string, ReadonlySet<Scope>>;
-  /** The destinations that listeners and routes of a scope's clients lead to; undefined: the scope has no clients. */
+  /** The destinations of listeners and routes of a scope's clients; undefined: the scope has no clients. */
   readonly ledTo: (scope: Scope) => LedTargets | undefined;
   /** The merged Telemetries of known workloads. */
   readonly telemetries: TelemetryUses;
-  /** Patches that were applied to some resource: key of the ProxyFilter, and position. */
+  /** Patches applied to some resource: key of the ProxyFilter, and position. */
   readonly applied: ReadonlySet<string>;
   /** All known proxies. Replicas are listed once. */
   readonly proxies: readonly JudgedProxy[];
-  /** One proxy of each namespace, type and scope. Enough where labels do not matter. */
+  /** A single proxy of each namespace, type and scope. Enough where labels do not matter. */
   readonly views: readonly JudgedProxy[];
   /** The proxies that serve Gateways. */
   readonly routers: readonly JudgedProxy[];
   /**
-   * Notes that an object has an unused part. Call it before asking whether a proxy could have the part: the answer may
-   * change with the proxies.
+   * Notes that an object has an unused part. Call `noteDead` before asking whether a proxy could have the part: the
+   * answer may change with the proxies.
    */
   readonly noteDead: () => void;
 }
@@ -59,7 +59,7 @@ export interface UnusedPart {
   readonly field: string;
   /** For a whole object, or for all its hosts: paths of the unused parts. Other findings may explain these parts. */
   readonly parts?: readonly string[];
-  /** The value as it is written; absent: the part is long. */
+  /** The value as written; absent: the part is long. */
   readonly value?: unknown;
   /** What would have an effect, with the reason in brackets if the reason is known. */
   readonly expected: string;
@@ -67,7 +67,7 @@ export interface UnusedPart {
   readonly others?: readonly string[];
 }
 
-/** Judges objects of one kind. */
+/** Judges objects of a single kind. */
 export type Judge<K extends Kind> = (object: ConfigObject<K>, world: EffectWorld) => readonly UnusedPart[];
 
 /** A judge of any kind, for the table of judges. The table gives a judge only objects of its kind. */

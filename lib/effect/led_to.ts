@@ -1,6 +1,6 @@
 /**
- * The destinations that listeners and routes of proxies lead to. A cluster without a listener or route that leads to it
- * has no effect.
+ * The destinations of listeners and routes of proxies. A cluster has no effect unless some listener or route leads to
+ * the cluster.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { AskedRoutes } from "./asked_routes.ts";
 
-/** What the listeners and the asked-for routes of some proxies lead to. */
+/** The destinations of the listeners and the asked-for routes of some proxies. */
 export interface LedTargets {
   /** Hosts of clusters. */
   readonly hosts: ReadonlySet<string>;
@@ -57,8 +57,8 @@ export class LedTo {
   }
 
   /**
-   * For one look at the proxies: a function that gives the targets of a scope's proxies. Undefined: the scope has no
-   * proxy, or one of its proxies is a gRPC library. A library asks for resources by name.
+   * For a single look at the proxies: a function that gives the targets of a scope's proxies. Undefined: the scope has
+   * no proxy, or at least one of its proxies is a gRPC library. A library asks for resources by name.
    */
   look(states: readonly ProxyState[]): (scope: Scope) => LedTargets | undefined {
     let byScope: Map<Scope, ProxyState[]> | undefined;

@@ -41,7 +41,7 @@ function ofSidecars(
   return hiddenBy(list, vs, world) ?? ofServices(list, port, vs, world);
 }
 
-/** Another VirtualService that has all hosts of the given one on every client. */
+/** Another VirtualService with all hosts of the given VirtualService on every client. */
 function hiddenBy(list: RuleProtocol, vs: EffectiveVirtualService, { views }: EffectWorld): Reason | undefined {
   const winners = new Set(
     views.flatMap(({ scope }) => vs.hosts.flatMap((host) => scope.deciding(host, list))),
@@ -101,7 +101,7 @@ function portsOf({ ports }: Service): string {
     : `it has ${ports.map((one) => `${one.port} ${protocolText(one.protocol)}`).join(", ")}`;
 }
 
-/** The servers of the rule's gateways as a reason: a server for bytes has one destination. */
+/** The servers of the rule's gateways as a reason: a server for bytes has a single destination. */
 function ofGateways(
   list: RuleProtocol,
   port: number | undefined,

@@ -10,7 +10,7 @@ import { type SelectingKind, selectionOf } from "../mesh/selection/selection.ts"
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 
-/** The known workloads that an object is for. */
+/** The known workloads selected by an object. */
 export function selectedBy<K extends SelectingKind>(
   object: ConfigObject<K>,
   { mesh, proxies }: EffectWorld,
@@ -22,7 +22,7 @@ export function selectedBy<K extends SelectingKind>(
   );
 }
 
-/** Judges policies and extensions. Resources of their workloads name them. */
+/** Judges policies and extensions. Each is named by the resources of its workloads. */
 export function judgeSelecting<K extends SelectingKind>(
   object: ConfigObject<K>,
   world: EffectWorld,
@@ -44,7 +44,7 @@ const REASONS: Partial<Readonly<Record<string, string>>> = {
   RequestAuthentication: "it has no jwtRules",
 };
 
-/** Judges patches: a patch is unused if it matches nothing of its workloads. */
+/** Judges patches: a patch is unused without any match in its workloads. */
 export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
   const { configPatches = [] } = object.spec;
   if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];

@@ -13,14 +13,14 @@ import { isPublic, isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
 
-/** The outcome of one host of an entry. */
+/** The outcome of a host of an entry. */
 interface HostFate {
   readonly host: string;
   /** The service made from the entry, if some known client sees the service. */
   readonly service?: Service;
   /** Some known client has clusters of the service. */
   readonly hasClusters: boolean;
-  /** The service that clients have instead. */
+  /** The service in its place for clients. */
   readonly winner?: Service;
 }
 
@@ -69,7 +69,7 @@ function fateOf(
       hasClusters ||= profileOf(proxy.type).outbound;
     } else winner ??= service;
   }
-  // The oldest entry of a host decides who sees the host. The clients of a younger entry lose the host by it.
+  // The oldest entry of a host decides who sees the host. So the clients of a younger entry lose the host.
   const isOldest = mesh.services.of(host).some((one) => one.namespace === namespace && one.cause === key);
   if (isOldest && !isPublic({ namespace, exportTo })) winner = undefined;
   return {

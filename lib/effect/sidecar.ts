@@ -23,10 +23,10 @@ type ImportingSidecar = ConfigObject<"Sidecar">;
 
 type ImportReason = Pick<UnusedPart, "value" | "expected" | "others">;
 
-/** Services that a finding names. */
+/** The most services named in a finding. */
 const MOST_NAMED = 3;
 
-/** A Sidecar makes no resource of its own. A Sidecar decides which resources its workloads get. */
+/** A Sidecar makes no resource of its own, but decides about the resources of its workloads. */
 export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): readonly UnusedPart[] {
   world.noteDead();
   const scopes = world.sidecars.get(object.key);
@@ -41,7 +41,7 @@ export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): read
   }];
 }
 
-/** One import of a Sidecar in the scope of some workloads. */
+/** An import of a Sidecar in the scope of some workloads. */
 interface ImportOf {
   readonly object: ImportingSidecar;
   /** Position of the egress listener. */
@@ -92,7 +92,7 @@ function judgeImport(
   return isUsed ? undefined : reasons[0];
 }
 
-/** The services that an import names and the workloads see. */
+/** The imported services visible to the workloads. */
 function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld): Iterable<Service> {
   const { services } = mesh;
   const hosts = isWildcard(written.host) ? services.hosts() : [written.host];
@@ -117,7 +117,7 @@ function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
   const isLed = own === undefined
     ? hostsLedTo(one).some((host) => imports([written], host))
     // Each service with the port is in the listener, even a service whose protocol has no routes. The provider of a
-    // Telemetry is used through its cluster, which the workloads may have by this import alone.
+    // Telemetry is used through its cluster. The workloads may have the cluster by this import alone.
     : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own)) ||
       hostsLedTo(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
   return isLed || led.causes.values().some((cause) => {
@@ -141,8 +141,7 @@ function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string
 }
 
 /**
- * The reason why nothing leads to the services of an import. Empty when the import has no service that anything could
- * lead to.
+ * The reason why nothing leads to the services of an import. Empty when the import has no service with a possible use.
  */
 function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   const { object, listener, written } = one;

@@ -32,7 +32,7 @@ export const judgeTelemetry: Judge<"Telemetry"> = ({ key, spec }, world) => {
   });
 };
 
-/** Fields of one Telemetry that can be removed without a change of the workloads' settings. */
+/** Fields of a Telemetry that can be removed without a change of the workloads' settings. */
 function deadFields(key: string, { telemetry, sides }: TelemetryUse, world: EffectWorld): ReadonlySet<string> {
   const name = `${key} ${[...sides].sort().join()}`;
   const verdicts = known.getOrInsertComputed(telemetry, () => new Map());
@@ -60,7 +60,7 @@ interface PartVariants {
 
 type AnyEntry = Readonly<Record<string, unknown>>;
 
-/** Values with which an entry would have an effect, if the entry could have any. */
+/** Values that would give an effect to an entry, if any value could. */
 const OTHER_VALUES: Readonly<Record<TelemetryList, (entry: AnyEntry) => readonly AnyEntry[]>> = {
   accessLogging: (entry) => [
     { ...entry, disabled: entry["disabled"] !== true },

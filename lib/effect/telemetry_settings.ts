@@ -1,5 +1,5 @@
 /**
- * The settings that proxies get from merged Telemetries, as a text. Equal texts mean equal resources.
+ * The settings of proxies from merged Telemetries, as a text. Equal texts mean equal resources.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import { standardTags } from "../translate/telemetry/metrics/tags.ts";
 /** The lists of a Telemetry. */
 export type TelemetryList = "accessLogging" | "metrics" | "tracing";
 
-/** The name of a provider that nobody has. The name counts as usable. */
+/** The name of an invented provider. The name counts as usable. */
 export const PROBE = "?";
 
 /**
- * The settings of one list.
+ * The settings of a list.
  *
  * @param specs The Telemetries of a workload, the widest first.
  */
@@ -61,7 +61,9 @@ const SETTINGS: Readonly<Record<TelemetryList, ReadSettings>> = {
   },
 };
 
-/** The changes of each statistic. All usable providers count as one, and the first usable provider decides. */
+/**
+ * The changes of each statistic. All usable providers count as a single provider. The first usable provider decides.
+ */
 function measured(uses: MetricsUses, side: TelemetrySide, isUsable: (name: string) => boolean): unknown {
   const use = uses.find(({ provider }) => isUsable(provider));
   if (use === undefined) return OFF;

@@ -87,7 +87,10 @@ function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, vi
   return vs.hosts.filter(isShared).some((host) => views.some(({ scope }) => scope.deciding(host, list).includes(vs)));
 }
 
-/** Whether some Sidecar's workloads see a service only because this object sends to it. That is an effect, too. */
+/**
+ * Whether some Sidecar's workloads see a service only because this object sends to the service. Such visibility is an
+ * effect, too.
+ */
 function bringsDestinations(vs: EffectiveVirtualService, { views }: EffectWorld): boolean {
   if (!vs.gateways.includes(MESH_GATEWAY)) return false;
   const hosts = [...destinationHosts(vs)].flatMap((host) => [host, ...wildcardsOver(host)]);
@@ -103,7 +106,7 @@ function ruleAsWritten(list: RuleProtocol, at: number, { spec, httpOrigins }: Ef
   return found < 0 ? undefined : spec.http?.[found];
 }
 
-/** The conditions of a match that the proxy alone decides. */
+/** The conditions of a match decided by the proxy alone. */
 interface ProxyConditions {
   readonly gateways?: readonly string[];
   readonly sourceNamespace?: string;

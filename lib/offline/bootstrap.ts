@@ -1,12 +1,12 @@
 /**
- * The resources of one proxy as a bootstrap with which an Envoy runs alone: a resource that it would ask the server for
- * stands in the place of the question.
+ * The resources of a proxy as a bootstrap for an Envoy without a server. Each reference to the server is replaced by
+ * the resource itself.
  *
  *     listener with rds ─────> with the route configuration itself
  *     cluster with EDS ──────> STATIC, with its endpoints
  *     secret over SDS ───────> a static secret of the same name
  *     filter over ECDS ──────> with its configuration itself
- *     scope of statistics ───> without its name: `envoy --mode validate` cannot end with one that is shared
+ *     scope of statistics ───> without its name: `envoy --mode validate` cannot end with a shared name
  *
  * @module
  */
@@ -33,8 +33,8 @@ interface Replacements {
 }
 
 /**
- * The node of a proxy that runs alone. Without an agent the proxy has no certificates of the mesh, so its resources
- * must not ask for them.
+ * The node of a proxy without a server. Without an agent the proxy has no certificates of the mesh, so its resources
+ * must not ask for certificates.
  */
 export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
   const { PROXY_CONFIG: _, ...others } = metadata ?? {};
@@ -45,8 +45,7 @@ export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
  * The bootstrap, as protojson.
  *
  * @param admin Address of the admin page: `127.0.0.1` and a port; with port 0 the system chooses.
- * @throws {RangeError} naming the parts that cannot be written into a bootstrap, because they would still ask the
- * server.
+ * @throws {RangeError} naming the parts that cannot stand in a bootstrap, because they would still ask the server.
  */
 export function bootstrapOf(
   node: ProxyNode,
@@ -93,8 +92,8 @@ function withEndpoints(cluster: JsonFields, assignments: ReadonlyMap<string, Jso
 }
 
 /**
- * A copy with the named route configurations and filter configurations inline. Secrets that are in the bootstrap lose
- * their source.
+ * A copy with the named route configurations and filter configurations inline. Secrets in the bootstrap lose their
+ * source.
  */
 function inline(value: unknown, by: Replacements): unknown {
   const { routes, extensions, secrets } = by;
@@ -105,8 +104,8 @@ function inline(value: unknown, by: Replacements): unknown {
     const rds = key === "rds" ? inside as JsonFields : undefined;
     const name = String(rds?.route_config_name ?? "");
     if (rds !== undefined) {
-      // Without the routes a listener of the server would wait. Alone it answers 404, as the server's listener does in
-      // the end.
+      // Without the routes a listener of the server would wait. The listener alone answers 404, as the server's
+      // listener does in the end.
       out.route_config = inline(routes.get(name) ?? { name }, by);
     } else if (key === "config_discovery" && extensions.has(String((value as JsonFields).name))) {
       out.typed_config = inline(extensions.get(String((value as JsonFields).name))!.typed_config, by);
@@ -119,7 +118,7 @@ function inline(value: unknown, by: Replacements): unknown {
   return out;
 }
 
-/** Names of resources whose configuration source is the server. */
+/** Names of resources with the server as their configuration source. */
 function* resourcesThatAsk(resources: Readonly<Record<string, readonly JsonFields[]>>): Iterable<string> {
   for (const [type, list] of Object.entries(resources)) {
     for (const one of list) {

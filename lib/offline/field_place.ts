@@ -15,7 +15,7 @@ export class FieldPlaces {
   readonly #files = new Map<string, FileDocuments | undefined>();
   readonly #documents = new Map<string, YamlPlace | undefined>();
 
-  /** @param textOf The text of a file; undefined: no text, so places are those of whole objects. */
+  /** @param textOf The text of a file; undefined: no text, so places are places of whole objects. */
   constructor(textOf: (file: string) => string | undefined) {
     this.#textOf = textOf;
   }

@@ -1,5 +1,5 @@
 /**
- * Finds the proxy that a person means by `shop/cart`, `cart.shop`, an IP address or a node id.
+ * Finds the proxy for a name: `shop/cart`, `cart.shop`, an IP address or a node id.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload, WI
 /** The found proxy, and a note about the choice. */
 export interface FoundProxy {
   readonly proxy: ImpliedProxy;
-  /** One sentence; undefined: the name fits exactly one workload. */
+  /** A sentence; undefined: the name fits exactly one workload. */
   readonly note?: string;
 }
 
@@ -20,11 +20,11 @@ export class NoSuchProxy extends Error {
   override readonly name = "NoSuchProxy";
 }
 
-/** Names that a message lists. */
+/** The most names listed in a message. */
 const MAX_LISTED = 10;
 
 /**
- * Finds the proxy. A workload that no text names is taken as a sidecar without labels if its namespace is known,
+ * Finds the proxy. A workload missing in the texts is taken as a sidecar without labels if its namespace is known,
  * because folders often hold only rules.
  *
  * @throws {NoSuchProxy}
@@ -66,7 +66,7 @@ function partsOf(wanted: string): [string, string] {
   );
 }
 
-/** The given node, with the labels of the workload that it names. */
+/** The given node, with the labels of the named workload. */
 function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
   try {
     const { type, address, name, namespace } = parseNodeId(id);
@@ -76,7 +76,7 @@ function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
     const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } };
     const { cause = "", account } = known ?? {};
     const standsIn = known === undefined;
-    // A node id means that a proxy runs.
+    // A node id implies a running proxy.
     return {
       ...{ type, namespace, name, address, labels, cause, standsIn, node, runs: true },
       ...(account === undefined ? {} : { account }),

@@ -1,5 +1,5 @@
 /**
- * The inputs of a command: folders, files and standard input, together one mesh.
+ * The inputs of a command: folders, files and standard input, together a single mesh.
  *
  * Permissions: read of the named paths.
  *
@@ -14,7 +14,7 @@ import { withoutEnd } from "../kernel/text/edges.ts";
 /** Name of standard input in findings, in place of a path. */
 export const STDIN_NAME = "stdin";
 
-/** An input that cannot be read. The message has the input's name and the reason. */
+/** An unreadable input. The message has the input's name and the reason. */
 export class UnreadableInput extends Error {
   override readonly name = "UnreadableInput";
 }
@@ -29,16 +29,16 @@ export interface InputSources {
   readonly relative?: boolean;
 }
 
-/** The texts that were read. */
+/** The texts of the inputs. */
 export interface InputTexts {
   /** The texts, with each file's path as findings show it. */
   readonly reads: readonly FileRead[];
-  /** The text of a file that was read, from memory or again from the disk. Undefined: the file is gone. */
+  /** The text of an input file, from memory or again from the disk. Undefined: the file is gone. */
   textOf(path: string): string | undefined;
 }
 
 /**
- * Reads folders, files and `-`, which is standard input.
+ * Reads folders, files and `-`. The sign `-` stands for standard input.
  *
  * @throws {UnreadableInput} naming every path that does not exist or is neither a file nor a folder.
  */
@@ -91,7 +91,7 @@ async function readPath(
   return undefined;
 }
 
-/** A pipe that the user names is read as it is. Nobody else could have put the pipe there. */
+/** A pipe named by the user is read, too. Nobody else could have put the pipe there. */
 async function readGiven(path: string, { isFile }: Deno.FileInfo): Promise<Uint8Array> {
   return isFile ? await readRegular(path, { maxBytes: MAX_FILE_SIZE }) : await Deno.readFile(path);
 }

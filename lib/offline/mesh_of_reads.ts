@@ -8,7 +8,7 @@ import { type Finding, findingOf, NOWHERE } from "../finding/finding.ts";
 import type { FileRead } from "../folder/index.ts";
 import { OfflineMesh, type OfflineMeshOptions } from "./offline_mesh.ts";
 
-/** A mesh configuration that a user gave. */
+/** A mesh configuration given by a user. */
 export interface GivenMeshConfig {
   readonly text: string;
   /** The file's name, for findings. Default `mesh`. */
@@ -24,7 +24,7 @@ export type ChosenMeshConfig = Pick<
 /** Options beside the mesh configuration. */
 type TextsMeshOptions = Omit<OfflineMeshOptions, keyof ChosenMeshConfig>;
 
-/** The given mesh configuration, or else the one in the texts, or else the defaults. */
+/** The given mesh configuration, or else the mesh configuration in the texts, or else the defaults. */
 export function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshConfig | undefined): ChosenMeshConfig {
   if (given !== undefined) {
     const named = given.name === undefined ? {} : { meshConfigName: given.name };
@@ -77,7 +77,7 @@ function unusable(name: string, problems: string): Finding {
   return findingOf("unusable-mesh-configuration", { severity: "error", place: NOWHERE, message });
 }
 
-// The mesh configuration among the files of a command, in one of the objects that usually contain one.
+// The mesh configuration among the files of a command, in any of the objects that usually contain one.
 
 /** A mesh configuration among the files. */
 interface FoundMeshConfig {
@@ -88,8 +88,8 @@ interface FoundMeshConfig {
 }
 
 /**
- * The mesh configuration of some files. Undefined: no file has one, or several files differ, so that a reader would
- * have to guess.
+ * The mesh configuration of some files. Undefined: no file has a mesh configuration, or several files differ, so that a
+ * reader would have to guess.
  */
 export function meshConfigOf(reads: readonly FileRead[], defaultNamespace = "default"): FoundMeshConfig | undefined {
   let first: CarriedMesh & { readonly path: string } | undefined;

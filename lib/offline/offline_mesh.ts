@@ -37,7 +37,7 @@ import {
 } from "../discovery/settings/settings.ts";
 import { NodeReader } from "../discovery/pipeline/node_reader.ts";
 
-/** A proxy as it introduces itself in its first request. */
+/** A proxy, as described by its first request. */
 export interface ProxyNode {
   /** `sidecar~10.1.2.3~reviews-1.default~default.svc.cluster.local`, or `router~...` for a gateway. */
   readonly id: string;
@@ -61,8 +61,8 @@ export interface OfflineMeshOptions {
   /** The origin of the text, for its findings. Default `mesh`. */
   readonly meshConfigName?: string;
   /**
-   * A mesh configuration was given, or found among the texts. The one among the texts is then not reported. Default
-   * false.
+   * A mesh configuration was given, or found among the texts. The mesh configuration among the texts is then not
+   * reported. Default false.
    */
   readonly hasMeshConfig?: boolean;
   /** Findings about the choice of the mesh configuration. Default: none. */
@@ -73,7 +73,7 @@ export interface OfflineMeshOptions {
   readonly manifestServices?: boolean;
   /** The networks of the mesh. Default: none. */
   readonly networks?: MeshNetworks;
-  /** Keys of token issuers, which nobody fetches here. Default: none are known. */
+  /** Keys of token issuers. Nothing is fetched here. Default: none are known. */
   readonly tokenKeys?: NonNullable<PipelineOptions["tokenKeys"]>;
 }
 
@@ -88,7 +88,7 @@ export class OfflineMesh {
   readonly #factSource: StoreSource<Fact>;
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
-  /** Results that could not be built. They are defects of this program, never of the texts. */
+  /** Results that could not be built. Each failure is a defect of this program, never of the texts. */
   readonly failures: { readonly what: string; readonly error: unknown }[] = [];
   readonly #options: OfflineMeshOptions;
   readonly #networks: MeshNetworks;
@@ -99,7 +99,7 @@ export class OfflineMesh {
   #namesRootNamespace: boolean;
   #hasMeshConfig: boolean;
   #meshConfigName: string | undefined;
-  /** Why the objects do not determine the root namespace, in one sentence; undefined: they do. */
+  /** The reason why the objects do not determine the root namespace, in a sentence; undefined: the objects do. */
   rootNamespaceConflict: string | undefined;
 
   /** @throws {RangeError} naming every problem of the mesh configuration. */
@@ -190,14 +190,14 @@ export class OfflineMesh {
     this.#chooseRoot();
   }
 
-  /** Takes texts in. Afterwards all proxies have the resources that follow from the texts. */
+  /** Takes texts in. Afterwards all proxies have the resources for the texts. */
   apply(reads: readonly FileRead[]): FolderChanges {
     const changes = this.index.apply(reads);
     this.takeChanges(changes);
     return changes;
   }
 
-  /** Takes in the changes of the index: the part of {@linkcode OfflineMesh.apply} that translates. */
+  /** Takes in the changes of the index: the translating part of {@linkcode OfflineMesh.apply}. */
   takeChanges(changes: FolderChanges): void {
     this.#factSource.apply(changes.facts);
     this.#source.apply(changes);

@@ -1,5 +1,5 @@
 /**
- * The resources of one proxy by type, as protojson.
+ * The resources of a proxy by type, as protojson.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { EncodedTables } from "../simulate/decoded.ts";
 import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 
-/** Types by their short names, in the order in which proxies get them. */
+/** Types by their short names, in the order of delivery to proxies. */
 export const TYPE_URLS = {
   cds: CLUSTER,
   eds: ENDPOINTS,
@@ -34,13 +34,13 @@ export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
   ecds: "extensions",
 };
 
-/** All resources of a proxy of one type, by name. If two sets hold a name, the later set wins, as on the wire. */
+/** All resources of a proxy for a type, by name. If two sets hold a name, the later set wins, as on the wire. */
 export function resourcesOfType(state: ProxyState, type: ShortType): EncodedResource[] {
   const resources = (state.resourceSets(TYPE_URLS[type]) ?? []).flatMap((set) => [...set]);
   return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** All resources of a proxy in the simulator's form, including virtual hosts sent as resources of their own. */
+/** All resources of a proxy in the simulator's form, including separate virtual hosts. */
 export function encodedTables(state: ProxyState): EncodedTables {
   return tablesOfSets(state);
 }

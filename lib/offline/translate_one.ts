@@ -1,7 +1,7 @@
 /**
- * The resources that one proxy would get, from texts alone: no server, no wire, no watching.
+ * The resources that a proxy would get, from texts alone: no server, no wire, no watching.
  *
- *     texts ─> objects ─> pipeline ─> one proxy joins ─> its resources, encoded and readable
+ *     texts ─> objects ─> pipeline ─> a proxy joins ─> its resources, encoded and readable
  *
  * Permissions: env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -34,7 +34,7 @@ export interface TranslateRequest {
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
 }
 
-/** The resources of one proxy. Readable ones have Envoy's field names, enums as names, and `Any` opened. */
+/** The resources of a proxy. Readable resources have Envoy's field names, enums as names, and `Any` opened. */
 export interface TranslatedProxy {
   readonly listeners: readonly Record<string, unknown>[];
   readonly routes: readonly Record<string, unknown>[];
@@ -42,16 +42,19 @@ export interface TranslatedProxy {
   readonly virtualHosts: readonly Record<string, unknown>[];
   readonly clusters: readonly Record<string, unknown>[];
   readonly endpoints: readonly Record<string, unknown>[];
-  /** Certificates in files of the proxy's machine. Listeners ask for them by name. */
+  /** Certificates in files of the proxy's machine. Listeners ask for the certificates by name. */
   readonly secrets: readonly Record<string, unknown>[];
-  /** The same resources in their encoded form, each with the objects that made it. `resourcesFrom` takes them. */
+  /**
+   * The same resources in their encoded form, each with its source objects. The function `resourcesFrom` takes the
+   * encoded resources.
+   */
   readonly encoded: readonly EncodedResource[];
   /** The findings about the texts. An object with an error is left out, as in a server. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Translates configuration for one proxy.
+ * Translates configuration for a proxy.
  *
  * ```ts
  * import { translateForProxy } from "@mesh/pilot";
@@ -77,8 +80,8 @@ export interface TranslatedProxy {
  * ```
  *
  * @throws {NodeRefused} when the node cannot be served.
- * @throws {RangeError} naming every problem of the mesh configuration, or the objects for the whole mesh when they lie in
- * several namespaces and the mesh configuration names none of them as root namespace.
+ * @throws {RangeError} naming every problem of the mesh configuration, or the objects for the whole mesh when they lie
+ * in several namespaces and the mesh configuration names no root namespace among them.
  * @throws the exception of a builder: a defect of this library, never of the configuration.
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {

@@ -1,6 +1,6 @@
 /**
- * The proxies that a mesh of texts implies: a sidecar for each named workload of entries and manifests, and the
- * gateways that Gateway objects select. In a namespace without a named workload, one stand-in represents any workload.
+ * The proxies implied by a mesh of texts: a sidecar for each named workload of entries and manifests, and the gateways
+ * selected by Gateway objects. In a namespace without a named workload, a stand-in represents any workload.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { type Labels, takesHbone } from "../registry/labels.ts";
 import { runsBeside, runsBesidePods } from "./beside.ts";
 import { type NodeType, profileOf } from "../translate/reader/proxy_profile.ts";
 
-/** A proxy that the texts imply. */
+/** A proxy implied by the texts. */
 export interface ImpliedProxy {
   readonly type: NodeType;
   readonly namespace: string;
@@ -23,13 +23,13 @@ export interface ImpliedProxy {
   readonly address: string;
   readonly labels: Labels;
   /**
-   * Key of the object that names the workload. If only a Gateway implies the workload: the Gateway's key. Empty for a
-   * stand-in of a namespace.
+   * Key of the object with the name of the workload. If only a Gateway implies the workload: the Gateway's key. Empty
+   * for a stand-in of a namespace.
    */
   readonly cause: string;
-  /** Name of the ServiceEntry that lists the workload as an endpoint. */
+  /** Name of the ServiceEntry with the workload as an endpoint. */
   readonly entry?: string;
-  /** The workload's service account; absent: no text names it. */
+  /** The workload's service account; absent: no text names the account. */
   readonly account?: string;
   /** Whether a proxy runs beside the workload. False: texts say that no proxy runs. Absent: nothing says. */
   readonly runs?: boolean;
@@ -38,7 +38,9 @@ export interface ImpliedProxy {
   readonly node: ProxyNode;
 }
 
-/** An address for documentation (RFC 5737), which no workload has. It stands for a proxy whose address no text has. */
+/**
+ * An address for documentation (RFC 5737), used by no workload. It stands for a proxy without an address in the texts.
+ */
 export const NO_ADDRESS = "192.0.2.1";
 
 /** Options of implied proxies. */
@@ -90,7 +92,7 @@ export function impliedProxies(
   return [...found.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
 }
 
-/** The proxies that a mesh implies, and the options for them. */
+/** The proxies implied by a mesh, and the options for them. */
 export function proxiesOf(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
   const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
   const facts = WORKLOAD_KINDS.flatMap((kind) => [...mesh.facts.list(kind)]);
@@ -103,7 +105,7 @@ export function unknownWorkload(namespace: string, name: string, options: Implie
   return proxyOf(standIn(namespace, name, {}), "sidecar", options);
 }
 
-/** Metadata of a proxy with an agent beside it, as workloads of a mesh have one. */
+/** Metadata of a proxy with an agent, as usual in a mesh. */
 export const WITH_AGENT = { PROXY_CONFIG: {} } as const;
 
 type NamedWorkload = Omit<ImpliedProxy, "node" | "type">;
@@ -157,13 +159,13 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   }));
 }
 
-/** What the labels and the account of a workload say about its proxy. */
+/** The facts about its proxy in the labels and the account of a workload. */
 function besideEntry(labels: Labels, account = ""): Pick<ImpliedProxy, "account" | "runs"> {
   const runs = runsBeside(labels, account);
   return { ...(account === "" ? {} : { account }), ...(runs === undefined ? {} : { runs }) };
 }
 
-/** The workloads of manifests: objects that make pods, and pods that no such object makes. */
+/** The workloads of manifests: objects that make pods, and pods without such an object. */
 function manifested(
   facts: readonly Fact<WorkloadKind>[],
   namespaceLabels: (name: string) => Labels | undefined,

@@ -21,7 +21,7 @@ import { FieldPlaces } from "../field_place.ts";
 import type { OfflineMesh } from "../offline_mesh.ts";
 import { NO_ADDRESS, proxiesOf } from "../workloads.ts";
 
-// Findings that are only about the ports of assumed proxies. An endpoint of a ServiceEntry may be a workload with a
+// Findings about nothing but the ports of assumed proxies. An endpoint of a ServiceEntry may be a workload with a
 // sidecar, or a gateway of another mesh for many services. The texts do not say which.
 
 class AssumedProxies {
@@ -42,7 +42,7 @@ class AssumedProxies {
     return addresses.length > 0 && addresses.every((address) => this.#assumed().get(address) === true);
   }
 
-  /** Whether the proxy of an address is assumed: an entry lists the endpoint, and no text says what runs there. */
+  /** Whether the proxy of an address is assumed: an entry lists the endpoint, and no text tells about a proxy. */
   #assumed(): ReadonlyMap<string, boolean> {
     return this.#known ??= new Map(
       proxiesOf(this.#mesh).proxies.map((
@@ -56,7 +56,7 @@ class AssumedProxies {
 export interface CheckOptions {
   /** Services of an orchestrator exist in addition to the services in the texts. */
   readonly assumeServices: boolean;
-  /** The texts have the whole mesh, so whatever they lack does not exist. Default false. */
+  /** The texts have the whole mesh, so anything missing does not exist. Default false. */
   readonly whole?: boolean;
   /** Text of a file that was read. */
   readonly textOf: (file: string) => string | undefined;
@@ -71,7 +71,8 @@ export interface CheckResult {
   /** By file and line. */
   readonly findings: readonly Finding[];
   /**
-   * Objects of the mesh's kinds in the texts. Refused objects count, and so does each of several objects with one name.
+   * Objects of the mesh's kinds in the texts. Refused objects count, and so does each of several objects with a common
+   * name.
    */
   readonly objects: number;
   /** Manifests of an orchestrator, counted in the same way. */
@@ -80,7 +81,7 @@ export interface CheckResult {
   readonly passedOver: number;
   /** The same by kind, the most frequent first. */
   readonly passedOverKinds: Readonly<Record<string, number>>;
-  /** Proxies that the texts imply and do not deny. The resources of each proxy are translated. */
+  /** Proxies implied and not denied by the texts. The resources of each proxy are translated. */
   readonly proxies: number;
 }
 
@@ -93,7 +94,7 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
     try {
       mesh.join(node);
     } catch (error) {
-      if (!(error instanceof NodeRefused)) throw error; // Labels of a workload that no proxy could introduce itself with.
+      if (!(error instanceof NodeRefused)) throw error; // Labels that a proxy could not send in its first request.
     }
     yield;
   }
@@ -106,8 +107,7 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   const analyzed = yield* analysisFindings(mesh, options);
   const unused = yield* effectFindings(mesh, options, analyzed);
   const places = new FieldPlaces(options.textOf);
-  // Translation finds hosts without a service, too. The analysis reports the field, and knows which hosts it must
-  // assume.
+  // Translation finds hosts without a service, too. The analysis reports the field, and knows the assumed hosts.
   const assumed = new AssumedProxies(mesh);
   const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one))
     .map((one) => ({ ...one, severity: severityInTexts(one, mesh, options.whole ?? false) }));
@@ -212,17 +212,17 @@ function* effectFindings(
   return [...effects.findings((key) => said.get(key) ?? [])];
 }
 
-// The severity of a translation finding that rests on what the texts lack. A server has the whole mesh and reports an
-// error; texts seldom have the whole mesh.
+// The severity of a translation finding about something missing in the texts. A server has the whole mesh and reports
+// an error; texts seldom have the whole mesh.
 
-/** What may lie elsewhere is a warning, unless the texts have the whole mesh. */
+/** Something missing that may lie elsewhere is a warning, unless the texts have the whole mesh. */
 function severityInTexts(
   { name, severity }: Finding,
   mesh: Pick<OfflineMesh, "hasMeshConfig">,
   whole: boolean,
 ): Severity {
   if (whole || severity !== "error") return severity;
-  // Teams that write routes seldom own the gateways that the routes are bound to.
+  // Authors of routes seldom own the gateways of the routes.
   if (name === "gateway-port-without-rule") return "warning";
   // Without a mesh configuration no provider is known, so every name of a provider is unknown.
   return name === "unusable-authorizer" && !mesh.hasMeshConfig ? "warning" : severity;

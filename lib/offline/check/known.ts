@@ -1,6 +1,6 @@
 /**
- * Findings that are known and not reported again: codes that a command line suppresses, and a baseline. A baseline
- * lists the findings at the time of its writing.
+ * Known findings, not reported again: codes suppressed by a command line, and a baseline. A baseline lists the findings
+ * at the time of its writing.
  *
  * @module
  */
@@ -18,10 +18,10 @@ export class UnreadableKnown extends Error {
 export type Suppression = (found: Finding) => boolean;
 
 /**
- * Reads suppressions: `MSH0101` (or `IST0101`), or `MSH0101=VirtualService/shop/*` for objects by a pattern in which `*`
- * stands for any characters.
+ * Reads suppressions: `MSH0101` (or `IST0101`), or `MSH0101=VirtualService/shop/*` for objects by a pattern. `*` stands
+ * for any characters.
  *
- * @throws {UnreadableKnown} naming all that are none
+ * @throws {UnreadableKnown} naming every text that is not a suppression
  */
 export function readSuppressions(texts: readonly string[]): Suppression {
   const wrong: string[] = [];
@@ -44,8 +44,8 @@ export function readSuppressions(texts: readonly string[]): Suppression {
 }
 
 /**
- * Whether a text matches a pattern whose stars stand for any characters, or for none. The first place of each part is
- * the right one.
+ * Whether a text matches a pattern. Stars stand for any characters, or for none. The first place of each part is the
+ * right place.
  */
 function patternOf(pattern: string): (text: string) => boolean {
   const [first = "", ...others] = pattern.split("*");
@@ -72,10 +72,10 @@ const baselineFile = z.object({
   })),
 });
 
-/** A baseline as it is written. */
+/** A baseline as written. */
 export type Baseline = z.infer<typeof baselineFile>;
 
-/** One finding of a baseline. A line is not part of it: a finding that only moved is still known. */
+/** A finding of a baseline, without its line: a finding is still known after a move. */
 type KnownFinding = Baseline["findings"][number];
 
 /** The baseline of findings. */
@@ -106,7 +106,7 @@ export interface SplitFindings {
   readonly gone: number;
 }
 
-/** Splits findings. If several findings are alike, the baseline covers as many as it lists. */
+/** Splits findings. The baseline covers as many equal findings as it lists. */
 export function splitBy(baseline: Baseline, findings: readonly Finding[]): SplitFindings {
   const left = new Map<string, number>();
   for (const one of baseline.findings) left.set(idOf(one), (left.get(idOf(one)) ?? 0) + 1);
@@ -126,7 +126,7 @@ function knownOf(found: Finding): KnownFinding {
   return { code, name, object, field, value };
 }
 
-/** The fingerprint by which programs recognize a finding on another line. */
+/** A fingerprint for programs, equal for the same finding on another line. */
 export function findingFingerprint(found: Finding): string {
   return idOf(knownOf(found));
 }

@@ -17,7 +17,7 @@ export interface LocatedFinding {
 const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "note" };
 
 /**
- * A log with one run.
+ * A log with a single run.
  *
  * @param version The program's version.
  */
@@ -68,7 +68,7 @@ function locationOf(found: Finding, excerpt: SourceExcerpt | undefined): Record<
   };
 }
 
-/** A relative path as a URI reference; an absolute one as a file URI. */
+/** A relative path as a URI reference; an absolute path as a file URI. */
 function uriOf(file: string): string {
   const path = file.split("/").map(encodeURIComponent).join("/");
   return file.startsWith("/") ? `file://${path}` : path;

@@ -15,14 +15,14 @@ import { type BlastRadius, changedProxies, type ComparedProxy } from "./diff.ts"
 
 /** How versions are compared. */
 export interface CompareOptions {
-  /** Names of proxies; empty: all proxies that the old version implies. */
+  /** Names of proxies; empty: all proxies implied by the old version. */
   readonly nodes: readonly string[];
   /** Texts of the files of both versions. */
   readonly textOf: {
     readonly old: (file: string) => string | undefined;
     readonly now: (file: string) => string | undefined;
   };
-  /** Gives the mesh the mesh configuration of the new version. Default: the old one stays. */
+  /** Gives the mesh the mesh configuration of the new version. Default: the old mesh configuration stays. */
   readonly meshConfig?: () => void;
   readonly progress?: (text: string) => void;
 }
@@ -50,7 +50,7 @@ export function* compareVersions(
   const groups = yield* changedProxies(mesh, joined, function* () {
     progress("reading the new version");
     const changes = yield* read();
-    // An object that only moved to another place did not change.
+    // A move to another place does not count as a change of an object.
     const written = changes.upserted.filter(({ key, hash }) => mesh.objects.get(key)?.hash !== hash);
     objects = { written: written.map(({ key }) => key), removed: changes.removed };
     options.meshConfig?.();
@@ -100,7 +100,7 @@ function* join(
     try {
       joined.push({ name: `${namespace}/${name}`, state: mesh.join(node) });
     } catch (error) {
-      if (!(error instanceof NodeRefused)) throw error; // Labels of a workload that no proxy could introduce itself with.
+      if (!(error instanceof NodeRefused)) throw error; // Labels that a proxy could not send in its first request.
     }
     yield;
   }

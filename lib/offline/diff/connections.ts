@@ -2,7 +2,7 @@
  * The effect of changed resources on open connections of an Envoy. `tests/e2e/connections_test.ts` shows the effect on
  * a real Envoy.
  *
- * - Routes, virtual hosts, endpoints and secrets are replaced in place. Connections stay until one end closes them,
+ * - Routes, virtual hosts, endpoints and secrets are replaced in place. Connections stay until either end closes them,
  *   even connections to a removed endpoint.
  * - If only filter chains of a listener differ, the connections of these chains are drained. Any other change, or the
  *   removal, drains all connections of the listener: HTTP ends with the next response, other bytes when the drain time
@@ -15,7 +15,7 @@
 import { CLUSTER, LISTENER } from "../../xds/protocol/types.ts";
 import type { FieldDifference } from "./json_diff.ts";
 
-/** Connections that a change ends. */
+/** Connections ended by a change. */
 export interface EndedConnections {
   readonly of: "listener" | "cluster";
   readonly name: string;
@@ -32,7 +32,7 @@ export interface ConnectionQuestion {
   readonly differences: readonly FieldDifference[];
 }
 
-/** The connections that a change ends; undefined: none. */
+/** The connections ended by a change; undefined: none. */
 export function connectionsEnded(change: ConnectionQuestion): EndedConnections | undefined {
   const { typeUrl, name, isNew, isGone, differences } = change;
   if (isNew) return undefined;

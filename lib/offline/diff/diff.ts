@@ -1,6 +1,6 @@
 /**
- * The effect of a change of configuration on proxies: the resources that each proxy gets, and the fate of its
- * connections. The effect is found by making the change in a server's pipeline.
+ * The effect of a change of configuration on proxies: the resources of each proxy, and the fate of its connections. The
+ * effect is found by making the change in a server's pipeline.
  *
  * @module
  */
@@ -21,15 +21,15 @@ export interface ComparedProxy {
   readonly state: ProxyState;
 }
 
-/** One changed resource of a proxy. */
+/** A changed resource of a proxy. */
 export interface ChangedResource {
   /** `cds`, `eds`, `lds`, `rds`, `vhds`, `sds`, `ecds`. */
   readonly type: string;
   readonly name: string;
   readonly change: "new" | "changed" | "gone";
   /**
-   * Keys of the changed objects behind the resource. If no object that made the resource changed: all changed objects
-   * if they are few, or else the objects that made the resource.
+   * Keys of the changed objects behind the resource. If no object behind the resource changed: all changed objects if
+   * there are few, or else the objects behind the resource.
    */
   readonly objects: readonly string[];
   /** Before compression. */
@@ -40,13 +40,15 @@ export interface ChangedResource {
 /** Proxies with the same changes. */
 export interface ChangedProxies {
   readonly proxies: readonly string[];
-  /** By type and name. If very many resources differ for many groups of proxies, only the first ones are listed. */
+  /**
+   * By type and name. If very many resources differ for many groups of proxies, only the first resources are listed.
+   */
   readonly resources: readonly ChangedResource[];
   /** How many there are. */
   readonly count: number;
-  /** Bytes for one of the proxies, before compression. */
+  /** Bytes for each of the proxies, before compression. */
   readonly bytes: number;
-  /** Connections that end; empty: all connections stay. */
+  /** Connections ended by the change; empty: all connections stay. */
   readonly ended: readonly EndedConnections[];
 }
 

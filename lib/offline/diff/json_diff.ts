@@ -4,7 +4,7 @@
  * @module
  */
 
-/** One field that differs. */
+/** A field with a difference. */
 export interface FieldDifference {
   /** Such as `routes["beta"].route.timeout`; empty: the whole. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface FieldDifference {
   readonly after?: unknown;
 }
 
-/** Listed differences of one message. One more entry says that there are others. */
+/** Listed differences of each message. A further entry says that there are others. */
 const MAX_DIFFERENCES = 40;
 
 /** The differing fields, in the order of the fields. */
@@ -42,7 +42,7 @@ function compare(path: string, before: unknown, after: unknown, found: FieldDiff
   }
 }
 
-/** Items with one name are compared with each other. Items without names are compared by position. */
+/** Items of the same name are compared with each other. Items without names are compared by position. */
 function compareLists(path: string, before: readonly unknown[], after: readonly unknown[], found: FieldDifference[]) {
   const [old, now] = [keysOf(before), keysOf(after)];
   if (old === undefined || now === undefined) {

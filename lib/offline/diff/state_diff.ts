@@ -1,5 +1,5 @@
 /**
- * The resources that one proxy would get after a change: new, changed or removed, compared as a server compares them.
+ * The resources that a proxy would get after a change: new, changed or removed, compared as a server compares them.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
 
-/** One resource that differs. */
+/** A new, changed or removed resource. */
 export interface ResourceChange {
   readonly typeUrl: string;
   readonly name: string;
@@ -20,8 +20,7 @@ export interface ResourceChange {
 }
 
 /**
- * The sets of one proxy by type, and for virtual hosts by route configuration. Sets never change, so a snapshot is
- * cheap.
+ * The sets of a proxy by type, and for virtual hosts by route configuration. Sets never change, so a snapshot is cheap.
  */
 export type StateSnapshot = ReadonlyMap<string, readonly ResourceSet[]>;
 
@@ -37,7 +36,7 @@ export function snapshot(state: ProxyState): StateSnapshot {
   return sets;
 }
 
-/** Changes that proxies share as a whole. Two blocks with the same content are one object. */
+/** Changes shared by proxies as a whole. Two blocks with the same content are the same object. */
 export interface ChangeBlock {
   /** In the order of discovery. */
   readonly id: number;
@@ -55,7 +54,7 @@ export class StateDiffs {
   readonly #blocks = new Map<string, ChangeBlock>();
   readonly #overlaps = new Map<ChangeBlock, Map<ResourceSet, boolean>>();
 
-  /** The blocks of one proxy. No block is empty. */
+  /** The blocks of a proxy. No block is empty. */
   between(before: StateSnapshot, after: StateSnapshot): ChangeBlock[] {
     return [...new Set([...before.keys(), ...after.keys()])].flatMap((kind) =>
       this.#ofKind(before.get(kind) ?? [], after.get(kind) ?? [])

@@ -1,6 +1,6 @@
 /**
- * A request on its way from one proxy to the next: the connection as the second proxy sees it, and the outcome of
- * mutual TLS that nobody ends.
+ * A request on its way between two proxies: the connection as seen by the second proxy, and the outcome of mutual TLS
+ * if no server ends the TLS connection.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import type { ExplainedEnd, ProxyOnWay } from "../../debug/explanation.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** The facts about an endpoint that matter for the way to it. */
+/** The facts about an endpoint that matter for the way to the endpoint. */
 export type DialledEndpoint = Pick<SimulatedEndpoint, "address" | "port" | "transport" | "hbone">;
 
-/** A connection that one proxy makes. */
+/** A connection made by a proxy. */
 export interface MadeConnection {
   readonly sent: SimulatedRequest;
   /** What the client's proxy did with the request. */
@@ -51,12 +51,12 @@ function isEncrypted({ cluster, endpoint }: MadeConnection): boolean {
   return cluster.transport === "tls" || endpoint.transport === "tls";
 }
 
-/** Whether the client's proxy speaks mutual TLS of the mesh to the endpoint itself, outside of HBONE. */
+/** Whether the client's proxy itself speaks mutual TLS of the mesh to the endpoint, outside of HBONE. */
 function speaksMeshTls(made: MadeConnection): boolean {
   return isEncrypted(made) && made.cluster.tls?.certificate === "mesh";
 }
 
-/** The identity that the client's proxy shows, as far as it is known. */
+/** The identity shown by the client's proxy, as far as known. */
 function shownIdentity(made: MadeConnection): Pick<SimulatedRequest, "identity" | "identityStart"> {
   const { cluster, endpoint, from, resolver, sent } = made;
   if (!endpoint.hbone && !speaksMeshTls(made)) {
@@ -81,8 +81,8 @@ export function unendedTls(made: MadeConnection, why: string): ExplainedEnd | un
 }
 
 /**
- * The name that the client's proxy demands and the server's proxy does not have; undefined: the names match, or they
- * are not known.
+ * The name demanded by the client's proxy and missing in the server's proxy; undefined: the names match, or are not
+ * known.
  */
 export function wrongServer(made: MadeConnection, server: ProxyOnWay): ExplainedEnd | undefined {
   const { cluster, resolver } = made;

@@ -79,7 +79,7 @@ function withConditions(end: ExplainedEnd, hops: readonly (ExplainedHop | undefi
   return texts.size === 0 ? end : { ...end, text: `${end.text}, if ${[...texts].join("; and if ")}` };
 }
 
-/** Objects that the client does not see, about the host of the request and about missing destinations. */
+/** Objects hidden from the client, about the host of the request and about missing destinations. */
 function* hiddenNotes(
   host: string,
   own: ExplainedHop | undefined,
@@ -120,7 +120,7 @@ async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: Explai
 
 /** The facts known behind the first hop. */
 interface FirstHop {
-  /** What the client's proxy does. Without a proxy: where the connection goes by itself. */
+  /** What the client's proxy does. Without a proxy: the destination of the connection. */
   readonly simulation: Simulation;
   readonly sent: SimulatedRequest;
   readonly from: ProxyOnWay;
@@ -184,7 +184,7 @@ async function wayOf(cluster: ClusterStep, behind: FirstHop): Promise<FollowedWa
   );
 }
 
-/** The orchestrator takes the connection to one of the endpoints. */
+/** The orchestrator takes the connection to any of the endpoints. */
 async function wayByManifest(
   known: readonly ManifestEndpoint[],
   cluster: ClusterStep,
@@ -286,12 +286,10 @@ function shownAddress(ip: string, port: number): string {
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
-// Ports of a workload that are the target of several service ports with different protocols. One of the protocols
-// holds. A reader who asks why a request is treated as bytes, or the reverse, needs to know which.
+// Ports of a workload behind several service ports with different protocols. Only a single protocol holds. A reader
+// needs to know the protocol to understand why a request is treated as bytes, or the reverse.
 
-/**
- * A sentence about the port that the request reaches; undefined: all services of the port agree, or a Sidecar decides.
- */
+/** A sentence about the reached port; undefined: all services of the port agree, or a Sidecar decides. */
 function sharedPortNote({ proxy, simulation }: ExplainedHop, port: number, resolver: Resolver) {
   const isListed = simulation.steps.some((step) =>
     step.step === "listener" && step.causes?.some((key) => key.startsWith("Sidecar/"))
@@ -318,7 +316,7 @@ function spoken({ port }: ServiceTarget): string {
 // The way of a request from a workload without a proxy: to an endpoint of the service, chosen by the orchestrator, or
 // to the dialled address.
 
-/** The destination of the connection, as a simulation whose only step is the endpoints. */
+/** The destination of the connection, as a simulation with the endpoints as its only step. */
 function withoutProxy(resolved: ResolvedHost, resolver: Resolver): Simulation {
   const { ip, port, service } = resolved;
   const dialled = { address: ip, port } as const;

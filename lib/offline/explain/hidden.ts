@@ -1,6 +1,6 @@
 /**
- * Objects about a host that exist, but that a client does not see: they are not exported to the client's namespace, or
- * the client's Sidecar omits them.
+ * Existing objects about a host that are hidden from a client: the objects are not exported to the client's namespace,
+ * or the client's Sidecar omits them.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface AskedMesh {
 /** The client that does not see the objects. */
 export type SeeingClient = Pick<ProxyOnWay, "namespace" | "labels" | "type">;
 
-/** One sentence for each object, by the object's key. */
+/** A sentence for each object, by the object's key. */
 export function hiddenObjects(host: string, client: SeeingClient, { mesh, object }: AskedMesh): string[] {
   const names = [host, ...wildcardsOver(host)];
   const scope = mesh.scope(client.namespace, client.labels);
@@ -33,7 +33,7 @@ export function hiddenObjects(host: string, client: SeeingClient, { mesh, object
   const isGateway = profileOf(client.type).gateways;
   const narrowed = isGateway ? undefined : sidecar;
   return [
-    // A route that a Sidecar imports brings its destination services along.
+    // A route imported by a Sidecar brings its destination services along.
     ...(narrowed !== undefined && scope.service(host) !== undefined
       ? []
       : hiddenServices(names, client, narrowed, mesh)),
@@ -91,7 +91,7 @@ function* hiddenRoutes(
   }
 }
 
-/** Whether the rules are for clients of this sort: sidecars, or a gateway that the client is. */
+/** Whether the rules are for clients of this sort: for sidecars, or for the client as a gateway. */
 function isFor(
   { gateways }: EffectiveVirtualService,
   { labels, type }: SeeingClient,

@@ -1,6 +1,6 @@
 /**
- * Services known from manifests alone. Proxies have no clusters and endpoints for such services yet. A request to one
- * passes through to its virtual address, and the orchestrator chooses the endpoint.
+ * Services known from manifests alone. Proxies have no clusters and endpoints for such services yet. A request to such
+ * a service passes through to its virtual address, and the orchestrator chooses the endpoint.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface ManifestEndpoint {
   /** Absent: the manifest of a workload has no address. The pods get addresses when they run. */
   readonly address?: string;
   readonly port: number;
-  /** Key of the workload that made the pods; absent: the endpoints do not name it. */
+  /** Key of the workload behind the pods; absent: the endpoints do not name the workload. */
   readonly workload?: string;
 }
 
@@ -37,7 +37,7 @@ export class ManifestServices {
     return this.#facts.hosts().map((host) => this.#facts.service(host)).find((one) => addressOf(one) === ip);
   }
 
-  /** Endpoints that are ready: the endpoints in manifests, or else the pods that the selector finds. */
+  /** Ready endpoints: the endpoints in manifests, or else the pods that the selector finds. */
   endpoints(service: ServiceFact, port: number): readonly ManifestEndpoint[] {
     const servicePort = service.fact.spec.ports.find((one) => one.port === port);
     if (servicePort === undefined) return [];

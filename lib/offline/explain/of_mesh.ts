@@ -65,7 +65,7 @@ export function onWay({ type, namespace, name, address, labels, node, account, r
   return {
     ...{ type, namespace, name, address, labels, id: node.id },
     ...(account === undefined ? {} : { account }),
-    // The workload of a gateway is its proxy.
+    // The workload of a gateway is itself a proxy.
     ...(profileOf(type).gateways ? { runs: true } : runs === undefined ? {} : { runs }),
   };
 }

@@ -27,7 +27,7 @@ import { onWay, resolverOf } from "./of_mesh.ts";
 import { BadQuestion, readQuestion } from "./question.ts";
 import type { ExplainWorld } from "./world.ts";
 
-/** Longest file that is read for the line of a field, in bytes. The question must not wait for longer files. */
+/** Longest file read for the line of a field, in bytes. The question must not wait for longer files. */
 const MAX_FILE = 2 * 1024 * 1024;
 
 /** An explainer for a server with this DNS suffix. */
@@ -128,6 +128,6 @@ function readSmall(file: string): string | undefined {
   try {
     return readRegularTextSync(file, MAX_FILE);
   } catch {
-    return undefined; // The place is that of the object then.
+    return undefined; // The place is then the place of the object.
   }
 }

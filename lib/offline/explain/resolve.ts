@@ -1,5 +1,5 @@
 /**
- * The address that a client dials for a host, as the client's resolver would answer.
+ * The address dialled by a client for a host, as the client's resolver would answer.
  *
  * @module
  */
@@ -12,26 +12,26 @@ import type { Endpoint, Protocol, Service } from "../../registry/types.ts";
 import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
 
-/** The service or address that a host means for a client. */
+/** The meaning of a host for a client: a service or an address. */
 export interface ResolvedHost extends DialledAddress {
   /** The service; undefined: no known service has the host or address. */
   readonly service?: Service;
   /** The service of a manifest, where proxies know none. */
   readonly manifest?: ServiceFact;
-  /** One sentence about the address, if it is not the service's own address. */
+  /** A sentence about any address other than the service's own address. */
   readonly note?: string;
 }
 
 /** Where services and endpoints are looked up. */
 export interface Resolver {
   readonly domain: string;
-  /** The services of a host that a namespace sees, best first. */
+  /** The services of a host visible to a namespace, best first. */
   services(host: string, namespace: string): readonly Service[];
-  /** The service that has an address. */
+  /** The service with an address. */
   serviceAt(ip: string, namespace: string): Service | undefined;
   /** The endpoints of a service, healthy or not. */
   endpoints(service: Service): readonly Endpoint[];
-  /** The ports of services that a workload serves, in the order in which the services get a port of the workload. */
+  /** The ports of services served by a workload, in the order in which the services get a port of the workload. */
   servedBy(workload: Pick<ProxyOnWay, "address" | "namespace">): readonly ServiceTarget[];
   /** SPIFFE ID of a workload, by its service account; undefined: not known. */
   identityOf(workload: Pick<ProxyOnWay, "account" | "address" | "namespace">): string | undefined;
@@ -41,7 +41,7 @@ export interface Resolver {
   readonly manifests: ManifestServices;
 }
 
-/** An address for documentation (RFC 5737). It stands for a host of which only the name is known. */
+/** An address for documentation (RFC 5737), in place of the unknown address of a named host. */
 export const UNKNOWN_ADDRESS = "198.51.100.1";
 
 /** Resolves a host for a client. */

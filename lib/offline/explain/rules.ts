@@ -1,10 +1,10 @@
 /**
- * The rules of virtual services that made each route of a proxy.
+ * The rules of virtual services behind each route of a proxy.
  *
  * A route names only its virtual service. But routes keep the order of the rules and their matches, and each route has
  * the condition of its match. So a route belongs to the first match that holds for this proxy, makes the same
- * condition, and follows the matches of the routes before. The rules of a delegate replace the rule that names the
- * delegate, and are narrowed by it.
+ * condition, and follows the matches of the routes before. The rules of a delegate replace the delegating rule, and the
+ * delegating rule narrows the rules of the delegate.
  *
  * @module
  */
@@ -21,7 +21,7 @@ type Route = envoy.config.route.v3.Route;
 export interface RuleAt {
   /** 0-based, among the rules of the virtual service. */
   readonly rule: number;
-  /** The delegate that contains the rule. */
+  /** The delegate with the rule. */
   readonly delegate?: {
     readonly key: string;
     /** 0-based, among the rules of the delegate. */
@@ -46,11 +46,11 @@ export interface WrittenRules {
   readonly segmentPrefixes: boolean;
 }
 
-/** The proxy that has the routes. */
+/** The proxy with the routes. */
 export interface RuleProxy {
   readonly namespace: string;
   readonly labels: Labels;
-  /** Port that clients dial. */
+  /** Port dialled by clients. */
   readonly port: number;
   /** A sidecar; else a gateway. */
   readonly mesh: boolean;

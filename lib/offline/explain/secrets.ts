@@ -1,5 +1,5 @@
 /**
- * Whether proxies get the secrets that their TLS needs, as far as the texts of a folder say.
+ * Whether proxies get the secrets for their TLS, as far as the texts of a folder say.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface SecretTexts {
   readonly isRefused: (key: string) => boolean;
 }
 
-/** Looks up secrets for a namespace's proxies, whose agents prove their identity. */
+/** Looks up secrets for a namespace's proxies. Their agents prove the proxies' identity. */
 export function folderSecrets(texts: SecretTexts, namespace: string): SecretLookup {
   return (resource, part) => {
     const never = neverHolds({ resource, part });

@@ -27,11 +27,11 @@ export interface StepSurroundings {
   readonly resources: ProxyResources;
   readonly world: ExplainWorld;
   readonly proxy: ProxyOnWay;
-  /** Port that was dialled. */
+  /** The dialled port. */
   readonly port: number;
 }
 
-/** The steps that say something about configuration. First bytes and filters are left to the simulation. */
+/** The steps about configuration. First bytes and filters are left to the simulation. */
 export function explainedSteps(simulation: Simulation, around: StepSurroundings): ExplainedStep[] {
   let host: VirtualHostStep | undefined;
   return simulation.steps.flatMap((step) => {
@@ -117,7 +117,7 @@ function cause(
   return { object: key, ...(field === "" ? {} : { field }), ...(place === undefined ? {} : { place }) };
 }
 
-/** The virtual service behind the routes, or else the object that made the virtual host. */
+/** The virtual service behind the routes, or else the object behind the virtual host. */
 function hostStep(step: VirtualHostStep, around: StepSurroundings): ExplainedStep {
   const keys = step.causes ?? [];
   const key = keys.find((one) => one.startsWith("VirtualService/")) ?? keys[0];
@@ -156,7 +156,7 @@ function shortFilter(name: string): string {
   return name.replace(/^envoy\.filters\.http\./, "");
 }
 
-/** Key of the virtual service that made the routes. */
+/** Key of the virtual service behind the routes. */
 function ruleOwner(step: RouteLike, host: VirtualHostStep): string | undefined {
   const named = keyOfConfig(step.step === "route" ? step.cause : step.passed[0]?.cause);
   return named ?? host.causes?.find((one) => one.startsWith("VirtualService/")) ?? undefined;

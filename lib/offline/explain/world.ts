@@ -10,7 +10,7 @@ import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** The world that an explanation reads. */
+/** The world as read by an explanation. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
   /** The resources of a proxy that a request may meet. */
@@ -19,7 +19,7 @@ export interface ExplainWorld {
   workloadAt(address: string): ProxyOnWay | undefined;
   /** The pods of a workload, by the workload's key, likewise. */
   workloadOf(key: string): ProxyOnWay | undefined;
-  /** Sentences about objects for a host that exist, but that a client does not see. */
+  /** Sentences about objects for a host that are hidden from a client. */
   hidden(host: string, client: ProxyOnWay): readonly string[];
   /** An object by its key. */
   object(key: string): Pick<AnyConfigObject, "kind" | "spec" | "origin"> | undefined;

@@ -24,7 +24,7 @@ export interface AnalyzeRequest extends MeshTexts {
 
 /**
  * Analyzes configuration: unreadable parts, references that lead nowhere, objects that exclude each other, and settings
- * that the proxies that the texts imply would not get.
+ * that the implied proxies would not get.
  *
  * ```ts
  * import { analyze } from "@mesh/pilot";
@@ -44,7 +44,7 @@ export interface AnalyzeRequest extends MeshTexts {
  * if (found?.code !== "MSH0101" || found.place.line !== 7) throw new Error(JSON.stringify(findings));
  * ```
  *
- * @returns The findings by file and line; none of them: nothing is wrong.
+ * @returns The findings by file and line; empty: nothing is wrong.
  * @throws {UnreadableInput} naming every path that cannot be read.
  * @throws {RangeError} naming every problem of the mesh configuration.
  */

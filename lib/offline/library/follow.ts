@@ -31,9 +31,9 @@ export interface FollowedRequest extends MeshTexts {
 }
 
 /**
- * Follows a request over both hops: the client's proxy, then the proxy of the endpoint that it reaches. Each step names
- * the object, the field and the line that caused it; each hop has the simulation of its proxy. Where a rule shares
- * requests out, `shares` has every way.
+ * Follows a request over both hops: the client's proxy, then the proxy of the reached endpoint. Each step names the
+ * causing object, its field and line; each hop has the simulation of its proxy. Where a rule shares requests out,
+ * `shares` has every way.
  *
  * ```ts
  * import { followRequest } from "@mesh/pilot";
@@ -58,8 +58,8 @@ export interface FollowedRequest extends MeshTexts {
  * if (end.endpoint !== "10.0.0.1:9080" || hops.length !== 2) throw new Error(end.text);
  * ```
  *
- * @throws {BadQuestion} naming all that is wrong with `to`, `method` and `headers`.
- * @throws {NoSuchProxy} when `from` fits no proxy; the message lists those that there are.
+ * @throws {BadQuestion} naming all mistakes in `to`, `method` and `headers`.
+ * @throws {NoSuchProxy} when `from` fits no proxy; the message lists the known proxies.
  * @throws {UnreadableInput} naming every path that cannot be read.
  * @throws {RangeError} naming every problem of the mesh configuration.
  */

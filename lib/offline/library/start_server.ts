@@ -1,5 +1,5 @@
 /**
- * A discovery server in the process of a program, with all that the program `pilot-discovery` has.
+ * A discovery server in the process of a program, with all parts of the program `pilot-discovery`.
  *
  * Permissions: net (the listen addresses), read (the folder, the mesh files, and for previews the library's own files,
  * which a worker loads), env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
@@ -12,8 +12,8 @@ import { serverExplainer } from "../explain/of_server.ts";
 import { WorkerPreviews } from "../preview/runner.ts";
 
 /**
- * Starts a discovery server in this process. It explains requests of its connected proxies (`/debug/explain`) and
- * answers previews (`POST /debug/preview`, each in a worker).
+ * Starts a discovery server in this process. The server explains requests of its connected proxies (`/debug/explain`)
+ * and answers previews (`POST /debug/preview`, each in a worker).
  *
  * ```ts
  * import { startServer } from "@mesh/pilot";
@@ -26,7 +26,7 @@ import { WorkerPreviews } from "../preview/runner.ts";
  * if (ready.status !== 200) throw new Error(String(ready.status));
  * ```
  *
- * @returns When its sources are synced and it listens.
+ * @returns When the sources are synced and the server listens.
  * @throws {StartError} When the folder cannot be read, the mesh configuration has errors, or a port cannot be used.
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {

@@ -1,5 +1,5 @@
 /**
- * Compares the configuration of a server with files that would replace its folder.
+ * Compares the configuration of a server with other files for its folder.
  *
  * @module
  */
@@ -130,7 +130,7 @@ export class ServerWorld {
       try {
         return [{ name, state: this.#mesh.join(node) }];
       } catch (error) {
-        if (error instanceof NodeRefused) return []; // It is connected all the same: its stream ends by itself.
+        if (error instanceof NodeRefused) return []; // The proxy is connected all the same: its stream ends by itself.
         throw error;
       }
     });
@@ -145,7 +145,7 @@ const NOTHING: FolderChanges = {
   facts: { upserted: [], removed: [] },
 };
 
-/** The folder in one version. */
+/** A version of the folder. */
 interface FolderVersion {
   readonly objects: readonly ConfigObject[];
   readonly facts: readonly AnyFact[];

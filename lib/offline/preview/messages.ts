@@ -11,7 +11,7 @@ import type { ProxyNode } from "../offline_mesh.ts";
 import type { DiscoverySettings } from "../../discovery/settings/settings.ts";
 import type { BlastRadius } from "../diff/diff.ts";
 
-/** An object as it is sent to the worker. */
+/** An object as sent to the worker. */
 export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin" | "assigned">;
 
 /** A secret without its data: the data does not leave the server's thread. */
@@ -20,7 +20,7 @@ export interface SentSecret {
   readonly keys: readonly string[];
 }
 
-/** A fact as it is sent to the worker. */
+/** A fact as sent to the worker. */
 export interface SentFact extends Pick<Fact, "kind" | "meta" | "origin"> {
   readonly spec: FactSpecs[Exclude<FactKind, "Secret">] | SentSecret;
 }

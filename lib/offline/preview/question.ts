@@ -22,7 +22,7 @@ const question = z.strictObject({
 /** The question: the files of the configuration folder after the change. */
 export type PreviewQuestion = z.output<typeof question>;
 
-/** A question that cannot be read. The message names every mistake. */
+/** An unreadable question. The message names every mistake. */
 export class UnreadableQuestion extends Error {
   override readonly name = "UnreadableQuestion";
 }

@@ -22,11 +22,11 @@ import { isSame } from "../diff/diff.ts";
 export interface PreviewOptions {
   readonly settings: DiscoverySettings;
   readonly domain: string;
-  /** Name of the source that the files replace: the path of the folder. */
+  /** Name of the source replaced by the files: the path of the folder. */
   readonly folder: string;
   /** Services of manifests are part of the server's mesh. Default false. */
   readonly manifestServices?: boolean;
-  /** Longest time for one preview, ms. Default {@linkcode PREVIEW_TIME}. */
+  /** Longest time for a preview, ms. Default {@linkcode PREVIEW_TIME}. */
   readonly time?: number;
 }
 
@@ -130,8 +130,7 @@ function sentFact(fact: Fact): SentFact {
 }
 
 /**
- * Findings about the folder that do not come from reading it. Other sources cause them, so other files do not change
- * them.
+ * Findings about the folder that come from other sources, not from its texts. Other files do not change these findings.
  */
 const BESIDE_READING: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
 

@@ -1,5 +1,5 @@
 /**
- * The worker for one preview: a thread of its own, so no push waits for a preview.
+ * The worker for a preview: a thread of its own, so no push waits for a preview.
  *
  * Permissions: env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
