@@ -2,7 +2,7 @@
  * Programs, or parts of programs, as a few files of JavaScript without types. The runtime then has less to find, check,
  * read and keep in memory.
  *
- * Permissions: read (the tree); to make one, write (dist) and run (deno).
+ * Permissions: read (the tree); to make a bundle, write (dist) and run (deno).
  *
  * @module
  */
@@ -70,15 +70,15 @@ async function bundle(root: string, { folder, short = false, beside = [] }: Bund
   await Deno.remove(`${root}${folder}`, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-  // Modules that are imported later stay in files of their own: few starts need them.
+  // Modules with a later import stay in their own files: few starts need the modules.
   const form = short ? ["--minify", "--keep-names"] : [];
   await deno(root, ["bundle", "--quiet", "--code-splitting", ...form, "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }
 
 /**
- * Modules of one folder that stand for modules of several folders. The bundler places files like their entries, and
- * shared parts at the top: with stubs in one folder all files are beside each other.
+ * Modules in a single folder that stand for modules of several folders. The bundler places files like their entries,
+ * and shared parts at the top: with stubs in a single folder all files are beside each other.
  */
 async function writeStubs(root: string, folder: string, modules: readonly string[]): Promise<string[]> {
   await Deno.mkdir(`${root}${folder}`, { recursive: true });

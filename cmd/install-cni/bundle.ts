@@ -1,13 +1,13 @@
 /**
- * The network plugin as one file of JavaScript, without types, for the launcher. Without the bundle a call spends a
- * fifth of its time on finding, checking and reading 45 modules and a package.
+ * The network plugin as a single file of JavaScript, without types, for the launcher. Without the bundle a call spends
+ * a fifth of its time on finding, checking and reading 45 modules and a package.
  *
  *     deno run --allow-read --allow-write=dist --allow-run=deno cmd/install-cni/bundle.ts
  *
- * makes it, in `dist/plugin`. The installer makes nothing: it takes the file if it is of the sources as they are, else
- * the launcher runs the sources.
+ * makes the bundle in `dist/plugin`. The installer makes no bundle: it takes the file if the file matches the present
+ * sources. Otherwise the launcher runs the sources.
  *
- * Permissions: read (the tree); to make it, write (dist) and run (deno).
+ * Permissions: read (the tree); to make the bundle, write (dist) and run (deno).
  *
  * @module
  */

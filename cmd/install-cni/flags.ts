@@ -9,7 +9,7 @@ import { option, orNone } from "../../lib/cli/option.ts";
 import { isConfigName } from "../../lib/cni/config/network.ts";
 import { type Level, levels } from "../../lib/kernel/log/level.ts";
 
-/** A label's name, or its part behind the domain, and a label's value. */
+/** A label's name, or the name behind the domain, and a label's value. */
 const LABEL_NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const LABEL_DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -171,7 +171,7 @@ export const repairRows = {
   ),
 };
 
-/** Flags of the installation, each with its option. */
+/** Flags of the installation with their options. */
 export const installRows = { ...plugin, ...orchestrator };
 
 /** Flags of the root command alone. */

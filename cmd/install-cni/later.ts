@@ -1,6 +1,6 @@
 /**
- * Modules with names that Deno does not see. Deno reads and parses a visible import, with everything that it imports,
- * before the program runs, for every command. (`scripts/compile.ts` names these modules to `deno compile`.)
+ * Modules with names that Deno does not see. Before any command runs, Deno reads and parses each visible import, with
+ * all further imports. (`scripts/compile.ts` names these modules to `deno compile`.)
  *
  * Permissions: read (the modules).
  *

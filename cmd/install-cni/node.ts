@@ -1,7 +1,8 @@
 /**
  * The commands for one node: `doctor` and `uninstall`.
  *
- * Permissions: those of `lib/cni/doctor/gather.ts` and `lib/cni/doctor/probe.ts`; for `uninstall` write (the node's folders).
+ * Permissions: those of `lib/cni/doctor/gather.ts` and `lib/cni/doctor/probe.ts`; for `uninstall` write (the node's
+ * folders).
  *
  * @module
  */
@@ -59,7 +60,8 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   const folders = foldersOf(flags, given);
   const skipExecutables = commaList(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
   const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
-  // Without a run folder no installer is running, and no folder is created for a lock that no other process takes.
+  // Without a run folder no installer is running, and no other process would take the lock. So no folder is created for
+  // a lock.
   const alone = () => systemFileCalls.stat(folders.run) === undefined;
   let changed: string[];
   try {
@@ -74,7 +76,7 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
 }
 
 /**
- * The command line that runs this program again: the executable when compiled, otherwise the runtime with the same
+ * The command line that starts the program again: the executable when compiled, otherwise the runtime with the same
  * permissions.
  */
 function ownCommandLine(): string[] {

@@ -1,5 +1,5 @@
 /**
- * Flags and variables of `install-cni` as one set of options. A given flag takes precedence over its variable.
+ * Flags and variables of `install-cni` as a set of options. A given flag takes precedence over its variable.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { type FlagOptions, readOptions } from "../../lib/cli/option.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { type InstallFlagValues, installRows, repairRows } from "./flags.ts";
 
-/** Options of the repair of broken pods: which pods, and which actions. */
+/** Options of the repair of broken pods: the pods, and the actions. */
 export interface RepairOptions extends FlagOptions<typeof repairRows> {
   readonly repairPods: boolean;
 }
@@ -48,7 +48,7 @@ export function installOptions(
   };
 }
 
-/** Pods can be redirected on their own node alone, so the pods of other nodes are not watched for that. */
+/** Pods can be redirected on their own node alone, so for redirection the pods of other nodes are not watched. */
 function ownNode(settings: CniSettings): string | undefined {
   return settings.REPAIR_REPAIR_PODS ? settings.NODE_NAME || undefined : undefined;
 }

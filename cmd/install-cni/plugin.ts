@@ -1,7 +1,7 @@
 /**
  * The network plugin's engine.
  *
- * Permissions: those of `lib/cni/plugin/main.ts`.
+ * Permissions: the same as `lib/cni/plugin/main.ts`.
  *
  * @module
  */

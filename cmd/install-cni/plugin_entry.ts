@@ -1,7 +1,7 @@
 /**
  * Entry of the network plugin alone, for the bundle (see `bundle.ts`).
  *
- * Permissions: those of `lib/cni/plugin/main.ts`.
+ * Permissions: the same as `lib/cni/plugin/main.ts`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { pluginMain } from "../../lib/cni/plugin/main.ts";
 /** Longest time between the answer's end and the process's, ms. */
 const LINGER_MS = 20;
 
-// The runtime keeps compiled code for the next call only if the module comes to its end. So the module does not call
+// The runtime keeps compiled code for the next call only if the module runs to the end. So the module does not call
 // exit.
 Deno.exitCode = await pluginMain();
 // Nothing is left to wait for. Should anything be, the container runtime shall not wait with us.

@@ -1,7 +1,8 @@
 /**
  * From a parsed command line to an installer at work: settings, options, logs, signals.
  *
- * Permissions: env (the program's variables), write (log files, when named), and those of `lib/cni/node_agent.ts`.
+ * Permissions: env (the program's variables), write (log files, when named), and the permissions of
+ * `lib/cni/node_agent.ts`.
  *
  * @module
  */
@@ -34,7 +35,7 @@ const STOP_TIME = 10_000;
 /** Time after which the process ends even if a part hangs, ms. */
 const LAST_TIME = 500;
 
-/** Runs the installer until it is stopped; resolves with the exit code. */
+/** Runs the installer until a stop; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readInstallStart(flags, given);
   if ("refusals" in start) throw start.refusals.error();
@@ -89,7 +90,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   }
 }
 
-/** Variables and flags, read and checked together, or all mistakes, one line each. */
+/** Variables and flags, read and checked together, or all mistakes, a line each. */
 export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<string>) {
   const refusals = new Refusals();
   const settings = refusals.attempt(() => readProgramSettings("install-cni"));
@@ -122,7 +123,7 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
 
 /**
  * The installer's options for the node.
- * @throws {UsageError} When the options ask for something that is not possible here.
+ * @throws {UsageError} When the options ask for something impossible here.
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   const problems: string[] = [];
@@ -163,7 +164,8 @@ export function desiredStateOptions(options: InstallOptions, settings: SettingsO
 }
 
 /**
- * This program: the executable when compiled, otherwise a script that runs the program, or its plugin, by the runtime.
+ * The program to install: the executable when compiled, otherwise a script that runs the program, or its plugin, by the
+ * runtime.
  */
 function ownExecutable(): Executable {
   const path = Deno.execPath();

@@ -1,9 +1,9 @@
 /**
  * Where the check of `mesh-iptables` runs: as the proxy's user, and in the network namespace of the checked rules.
  *
- * A process can change its user, so the check needs no other program for that: a runtime below a folder that the
- * proxy's user may not enter (root's home, as `npx` puts it) could not be started anew as that user. A process cannot
- * change its network namespace here, so for another one the program is started in it.
+ * A process can change its user without another program. Nor could the check start the runtime anew as the proxy's
+ * user, if the runtime is below a folder that this user may not enter (root's home, as `npx` puts it). A process cannot
+ * change its network namespace here, so for another namespace the program is started inside it.
  *
  * Permissions: sys (setuid, setgid), run (nsenter), env.
  *
@@ -19,9 +19,9 @@ import type { Logger } from "../../lib/kernel/log/log.ts";
 export const VALIDATION_FAILED = 126;
 
 /**
- * Gives this process the proxy's user and group for the rest of its life. Modules that are loaded later must not need
+ * Gives this process the proxy's user and group for the rest of its life. Modules with a later import must not need
  * more rights.
- * @throws {UsageError} When the process does not have the right to do so.
+ * @throws {UsageError} When the process does not have the right to change its user.
  */
 export function becomeProxy(config: RedirectionConfig, log: Logger): void {
   const uid = config.proxyUids[0] ?? 0;
@@ -39,7 +39,7 @@ export function becomeProxy(config: RedirectionConfig, log: Logger): void {
   }
 }
 
-/** Command line that starts this program again. */
+/** Command line that starts the program again. */
 function selfWords(): string[] {
   // The launcher of a bundle knows the flags.
   if (Deno.mainModule.endsWith(".js")) return [new URL("pilot-agent", Deno.mainModule).pathname, ...Deno.args];
@@ -50,9 +50,9 @@ function selfWords(): string[] {
 }
 
 /**
- * Runs the check in another network namespace, by a process of this program. Its log lines go to the same place.
+ * Runs the check in another network namespace, by another process of this program with the same log output.
  * @returns The exit code of the process: 0 or {@link VALIDATION_FAILED}.
- * @throws {UsageError} When the process cannot be run. This says nothing about the rules.
+ * @throws {UsageError} When the process cannot be run. The error says nothing about the rules.
  */
 export async function checkInNamespace(networkNamespace: string): Promise<number> {
   const args = [`--net=${namespacePath(networkNamespace)}`, "--", ...selfWords()];

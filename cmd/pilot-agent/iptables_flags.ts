@@ -121,8 +121,8 @@ const working = {
   "skip-rule-apply": boolFlag("apply nothing", paired("skip-rule-apply")),
 };
 
-/** Flags of the command itself. */
+/** The command's own flags. */
 export const iptablesFlags = { ...ports, ...inbound, ...outbound, ...working };
 
-/** Values of these flags. */
+/** Values of the command's flags. */
 export type IptablesFlagValues = FlagValues<typeof iptablesFlags>;

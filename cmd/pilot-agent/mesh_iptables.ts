@@ -46,7 +46,7 @@ export interface IptablesInvocation {
   readonly out: (text: string) => void;
 }
 
-/** Settings, log options and checked inputs, or all mistakes, one line each. */
+/** Settings, log options and checked inputs, or all mistakes, a line each. */
 export function readIptablesStart(flags: IptablesFlagValues & LogFlagValues, given: ReadonlySet<string>) {
   const refusals = new Refusals();
   const logs = refusals.attempt(() => logOptions("pilot-agent", flags));
@@ -147,7 +147,7 @@ export function redirectionInputs(
   };
 }
 
-/** The checked configuration, or one error with all problems. */
+/** The checked configuration, or a single error with all problems. */
 function readConfig({ flags, given, settings, log }: IptablesInvocation): RedirectionConfig {
   const inputs = redirectionInputs(flags, given, settings);
   const problems: InputFinding[] = [];
@@ -206,7 +206,7 @@ function writeDryRun(path: string, text: string): void {
   }
 }
 
-/** Enters the namespace once, so that a wrong namespace is reported as such. */
+/** Enters the namespace once, so that a wrong namespace is reported as a wrong namespace. */
 async function checkNamespace(input: Input): Promise<void> {
   const { code, stderr } = await systemRun({ networkNamespace: input.value })("ip", ["-V"]);
   if (code === 0) return;

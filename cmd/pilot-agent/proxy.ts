@@ -1,5 +1,5 @@
 /**
- * The command `proxy`: an agent at work until its proxy, or a signal, ends it.
+ * The command `proxy`: an agent at work until the proxy or a signal ends the agent.
  *
  * Permissions: the permission set `pilot-agent` of deno.json.
  *
@@ -20,12 +20,12 @@ import { readAgent } from "./read_agent.ts";
 import type { ProxyStart } from "./read_proxy.ts";
 
 /**
- * Time after which an agent has its certificate and the proxy its configuration, ms. Memory of the start is then given
+ * Time until the agent has a certificate and the proxy has its configuration, ms. Then the memory of the start is given
  * back.
  */
 const SETTLED = 10_000;
 
-/** Runs an agent. Resolves with its exit code. */
+/** Runs an agent. Resolves with the exit code. */
 export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): Promise<number> {
   const { input, warnings } = await readAgent(start);
   const kernel = startKernel("pilot-agent", start.log, { metricPrefix: metricPrefix(input.settings) });

@@ -7,7 +7,7 @@ import { boolFlag, type FlagValues, intFlag, stringFlag } from "../../lib/cli/fl
 import { option, orNone } from "../../lib/cli/option.ts";
 import { proxyLogLevels } from "../../lib/kernel/log/proxy_levels.ts";
 
-/** Two flags for one option: levels of the proxy's log. */
+/** Two flags for a single option: levels of the proxy's log. */
 const levelFlags = {
   proxyComponentLogLevel: stringFlag("", "levels of the proxy's components; deprecated: say it in --proxyLogLevel", {
     commas: true,
@@ -21,7 +21,7 @@ const levelFlags = {
   ),
 };
 
-/** The other flags, each with its option. */
+/** The other flags with their options. */
 export const proxyRows = {
   concurrency: option("concurrency", intFlag("int", 0, "worker threads of the proxy; 0: by CPU limit"), {
     check: { good: (threads) => threads >= 0, expected: "0 or more" },
@@ -62,8 +62,8 @@ export const proxyRows = {
   ),
 };
 
-/** Flags of the command itself. */
+/** The command's own flags. */
 export const proxyFlags = { ...proxyRows, ...levelFlags };
 
-/** Values of these flags. */
+/** Values of the command's flags. */
 export type ProxyFlagValues = FlagValues<typeof proxyFlags>;

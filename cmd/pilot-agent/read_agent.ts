@@ -20,9 +20,7 @@ import { inOurSpelling } from "../../lib/kernel/settings/border.ts";
 import { readSettings, SettingsError } from "../../lib/kernel/settings/read.ts";
 import type { ProxyStart } from "./read_proxy.ts";
 
-/**
- * User and group of the proxy if the agent is root and answers DNS itself. The traffic of this user is not redirected.
- */
+/** User and group of the proxy if the agent is root and answers DNS. The traffic of this user is not redirected. */
 const PROXY_USER = { uid: 1337, gid: 1337 };
 
 /** An agent's input, and warnings about it. */
@@ -33,7 +31,7 @@ export interface ReadAgent {
 
 /**
  * Reads all input once.
- * @throws {UsageError} With all mistakes, one line each.
+ * @throws {UsageError} With all mistakes, a line each.
  */
 export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PATHS): Promise<ReadAgent> {
   const { options, role, log } = start;
@@ -114,7 +112,7 @@ async function optionalText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Addresses of the machine that others reach, IPv4 first. */
+/** Addresses of the machine that other machines reach, IPv4 first. */
 function machineAddresses(): string[] {
   const found = Deno.networkInterfaces().filter(({ address }) =>
     !/^(?:127\.|169\.254\.|::1$|fe80:)/i.test(address) && address !== "0.0.0.0"

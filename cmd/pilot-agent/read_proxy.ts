@@ -25,7 +25,7 @@ export interface ProxyStart {
   readonly log: LogOptions;
 }
 
-/** The start, or all mistakes, one line each. */
+/** The start, or all mistakes, a line each. */
 export function readProxyStart(
   flags: ProxyFlagValues & LogFlagValues,
   role: string | undefined,

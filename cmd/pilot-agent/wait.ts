@@ -17,7 +17,7 @@ export interface WaitOptions {
   readonly timeout: number;
 }
 
-/** Sends one request. Resolves with the HTTP status. */
+/** Sends a request. Resolves with the HTTP status. */
 export type StatusRequest = (url: URL, timeout: number) => Promise<number>;
 
 const statusByHttp: StatusRequest = async (url, timeout) =>

@@ -1,14 +1,14 @@
 /**
  * Asks the debug pages of a running server.
  *
- * Permissions: net (the address that is asked).
+ * Permissions: net (the server's address).
  *
  * @module
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { httpExchange } from "../../lib/cli/http.ts";
 
-/** Longest time for an answer, ms: a preview takes as long as the server lets it. */
+/** Longest time for an answer, ms: the server limits the time of a preview. */
 const TIMEOUT = 90_000;
 
 /** The URL of a server's pages; undefined: the text is no address (`host:port`, or a URL). */

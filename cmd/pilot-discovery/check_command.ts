@@ -26,14 +26,17 @@ type CheckFlags = Invocation<typeof checkFlags>["flags"];
 /** The findings to report, and counts of the others. */
 interface ReportedFindings {
   readonly fresh: readonly Finding[];
-  /** Findings that are in the baseline. */
+  /** Findings in the baseline. */
   readonly known: number;
-  /** Findings of the baseline that are gone. */
+  /** Findings of the baseline that are gone from the mesh. */
   readonly gone: number;
   readonly suppressed: number;
 }
 
-/** Prints the findings; resolves with 0 when none is as bad as `--fail-on`, 1 when one is, 2 when a part failed. */
+/**
+ * Prints the findings. Resolves with 0 when every finding is below `--fail-on`, with 1 when a finding is not, and with
+ * 2 when a part failed.
+ */
 export async function runCheck({ flags, args, output }: Invocation<typeof checkFlags>): Promise<number> {
   const started = performance.now();
   const isSuppressed = readKnown("flag --suppress", () => readSuppressions(flags.suppress));
@@ -96,7 +99,7 @@ function isAsBad(severity: Severity, threshold: string): boolean {
   return RANKS[severity] >= RANKS[threshold as Severity];
 }
 
-/** Names the objects that could not be analyzed, which is a defect of this program. */
+/** Names the objects that could not be analyzed. Such a failure is a defect of this program. */
 function failures({ mesh }: ReadMesh, output: Output): 0 | 2 {
   for (const { what, error } of mesh.failures) {
     output.err(`Error: ${what}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`);
@@ -168,7 +171,7 @@ function print(
   }
 }
 
-/** Kinds that are named in the text's last line; JSON has all. */
+/** Most kinds in the text's last line; JSON has all. */
 const KINDS_NAMED = 8;
 
 /** `passed over 3 objects of other kinds (2 IstioOperator, 1 HTTPRoute)`. */

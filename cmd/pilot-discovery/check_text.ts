@@ -18,7 +18,7 @@ export interface FindingSurroundings {
   readonly originOf: (object: ObjectName) => Origin | undefined;
 }
 
-/** One finding: title, place, the line, the expectation, its effect and the fix. Ends with a line break. */
+/** A finding: title, place, the line, the expectation, its effect and the fix. Ends with a line break. */
 export function findingText(found: Finding, around: FindingSurroundings, terminal: Terminal): string {
   const style = styleOf(terminal);
   const also = fieldCode(found.code);
@@ -66,17 +66,20 @@ function excerptLines(excerpt: SourceExcerpt | undefined, style: Style, { severi
   ];
 }
 
-/** The finding's own sentence, where the marked line and the expectation do not tell all of it. */
+/** The finding's own sentence, unless the marked line and the expectation say the same. */
 function sentence(found: Finding, excerpt: SourceExcerpt | undefined): string[] {
   return isShown(found, excerpt) ? [] : [found.message];
 }
 
-/** Whether the marked line and the expectation say what the sentence says; one about syntax has a reason beside. */
+/**
+ * Whether the marked line and the expectation say the same as the sentence. The sentence of a syntax error also has a
+ * reason.
+ */
 function isShown({ expected, message, place: { field } }: Finding, excerpt: SourceExcerpt | undefined): boolean {
   return expected !== "" && message.includes(`expected ${expected}`) && (excerpt !== undefined || field === "");
 }
 
-/** The finding's expectation. Objects that have part in it are named with their places. */
+/** The finding's expectation. The other objects of the finding are named with their places. */
 function expectedText(found: Finding, originOf: FindingSurroundings["originOf"]): string {
   let text = found.expected;
   if (text === "") return "";

@@ -1,6 +1,6 @@
 /**
- * The command tree of `pilot-discovery`. The modules of a command are imported when it runs, so that `version` and
- * `completion` stay quick.
+ * The command tree of `pilot-discovery`. The modules of a command are imported when the command runs, so that `version`
+ * and `completion` stay quick.
  *
  * @module
  */
@@ -13,7 +13,10 @@ import { discoveryFlags } from "./discovery_flags.ts";
 import { offlineCommands } from "./offline_commands.ts";
 import { setUpError } from "./set_up.ts";
 
-/** The server's module, loaded when it is to run. (`scripts/late_modules.ts` names it to those who pack the program.) */
+/**
+ * The server's module, loaded when the server is to run. (`scripts/late_modules.ts` names the module to packers of the
+ * program.)
+ */
 const serverModule = moduleBeside("start", import.meta.url).href;
 
 const discovery: Command = {
@@ -36,7 +39,7 @@ const discovery: Command = {
   }),
 };
 
-/** Port of metrics and debug pages on which a running server is asked. */
+/** Port of a running server's metrics and debug pages. */
 const MONITORING_PORT = 15014;
 
 const request: Command = {

@@ -1,7 +1,7 @@
 /**
- * The command `diff`: the effect of a change of configuration on proxies, before it is applied.
+ * The command `diff`: the effect of a change of configuration on proxies, before the change is applied.
  *
- * Permissions: read of the named paths, env (the program's variables), net (a server that is asked).
+ * Permissions: read of the named paths, env (the program's variables), net (the address of a server).
  *
  * @module
  */

@@ -11,7 +11,7 @@ import type { BlastRadius, ChangedProxies, ChangedResource } from "../../lib/off
 import type { FieldDifference } from "../../lib/offline/diff/json_diff.ts";
 import { count } from "./offline.ts";
 
-/** Limits of what is shown: groups of proxies, proxies of a group, resources of a group, differences of a resource. */
+/** Limits of the text: groups of proxies, proxies of a group, resources of a group, differences of a resource. */
 const MAX_GROUPS = 20;
 const MAX_NAMED = 5;
 const MAX_RESOURCES = 20;
@@ -133,7 +133,7 @@ function endedLines({ ended, resources, count }: ChangedProxies, style: Style): 
   return shown;
 }
 
-/** Decimal units with one digit: `0.9 kB`. */
+/** Decimal units with a digit after the point: `0.9 kB`. */
 function sizeText(bytes: number): string {
   if (bytes < 100) return `${bytes} B`;
   return bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -89,7 +89,7 @@ export async function runDiscovery(
   );
   // A stop during the start does not wait for the start: the started parts end, and then the process.
   await Promise.race([starting, kernel.drain.whenStarted]);
-  starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
+  starting.catch(() => {}); // From here on the start can only fail because parts of the server have ended.
   return await untilStopped(kernel);
 }
 
@@ -106,7 +106,7 @@ function clusterSecrets(settings: SettingsOf<"pilot-discovery">): AccessPlace | 
   throw new UsageError("LOCAL_CLUSTER_SECRET_WATCHER: got true, expected a pod, whose account reads the secrets");
 }
 
-/** An explainer that is loaded with the first question. */
+/** An explainer, loaded with the first question. */
 function laterExplainer(domain: string): Explainer {
   return {
     explain: async (asked, view) => {
@@ -117,7 +117,7 @@ function laterExplainer(domain: string): Explainer {
 }
 
 /**
- * How the orchestrator is reached.
+ * The access to the orchestrator.
  * @throws {UsageError} For files that describe no access. A pod's account may come later.
  */
 async function usableOrch(

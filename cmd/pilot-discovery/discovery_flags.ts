@@ -196,7 +196,7 @@ const serving = {
   }),
 };
 
-/** Flags that make one option together: the address of the introspection pages, and TLS. */
+/** Flags that only together make an option: the address of the introspection pages, and TLS. */
 const together = {
   ctrlz_address: stringFlag("localhost", "address of the introspection pages; * for all addresses"),
   ctrlz_port: intFlag("uint16", 9876, "port of the introspection pages; 0: any that is free"),
@@ -211,11 +211,11 @@ const together = {
   tlsKeyFile: stringFlag("", "file of that certificate's private key", { complete: "file" }),
 };
 
-/** The other flags, each with its option. */
+/** The other flags with their options. */
 export const discoveryRows = { ...addresses, ...sources, ...serving };
 
-/** Flags of the command itself. */
+/** The command's own flags. */
 export const discoveryFlags = { ...discoveryRows, ...together, ...logFlags("pilot-discovery") };
 
-/** Values of these flags and of the global flags. */
+/** Values of the command's flags and of the global flags. */
 export type DiscoveryFlagValues = FlagValues<typeof discoveryFlags> & FlagValues<typeof vklogFlag>;

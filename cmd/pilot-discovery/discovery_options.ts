@@ -16,7 +16,7 @@ import { type DiscoveryFlagValues, discoveryRows } from "./discovery_flags.ts";
 export interface DiscoveryOptions extends FlagOptions<typeof discoveryRows> {
   readonly introspection: Address;
   /**
-   * Whether `httpsAddr` was given. The orchestrator asks webhooks. Without an orchestrator they are served only on
+   * Whether `httpsAddr` was given. The orchestrator asks webhooks. Without an orchestrator webhooks are served only on
    * request.
    */
   readonly httpsAddrGiven: boolean;
@@ -25,14 +25,14 @@ export interface DiscoveryOptions extends FlagOptions<typeof discoveryRows> {
   readonly tls: DiscoveryTls;
 }
 
-/** Flags of files that belong together. */
+/** Flags of the files of TLS. */
 type TlsFileFlag = "caCertFile" | "tlsCertFile" | "tlsKeyFile";
 
 /** TLS material named on the command line. */
 export interface DiscoveryTls {
   /** Absent: no certificate is named. */
   readonly files?: Readonly<Record<TlsFileFlag, string>>;
-  /** Cipher suites by their names in TLS's registry. Empty: the runtime's. */
+  /** Cipher suites by their names in TLS's registry. Empty: the runtime's suites. */
   readonly cipherSuites: readonly string[];
 }
 
@@ -42,9 +42,9 @@ export type DiscoveryFallbacks =
   & Pick<Settings, "ENABLE_MCS_SERVICE_DISCOVERY" | "ENABLE_MCS_HOST">;
 
 /**
- * Checks flag values and makes options of them.
+ * Checks flag values and makes options of the values.
  * @param given Flags of the command line. Some other flags have a variable as their default.
- * @throws {UsageError} With every flag at fault, its value and the expectation, one per line.
+ * @throws {UsageError} With every flag at fault, its value and the expectation, a line each.
  */
 export function discoveryOptions(
   flags: DiscoveryFlagValues,
@@ -124,7 +124,9 @@ function otherProblems(given: ReadonlySet<string>, options: DiscoveryOptions): s
   return problems;
 }
 
-/** A service of the cluster and a shared service of the same name would be one host, with the endpoints of both. */
+/**
+ * A service of the cluster and a shared service of the same name would be the same host, with the endpoints of both.
+ */
 function sharedNameProblems({ domain }: DiscoveryOptions, settings: DiscoveryFallbacks): string[] {
   if (!settings.ENABLE_MCS_SERVICE_DISCOVERY || !settings.ENABLE_MCS_HOST || domain !== SHARED_DOMAIN) return [];
   const expected =

@@ -1,7 +1,7 @@
 /**
- * The command `explain`: where a request goes, over both proxies on its way, and which field decided.
+ * The command `explain`: the way of a request over both proxies, and the fields that decided.
  *
- * Permissions: read of the named paths, env (the program's variables), net (a server that is asked).
+ * Permissions: read of the named paths, env (the program's variables), net (the address of a server).
  *
  * @module
  */
@@ -51,7 +51,7 @@ async function inFiles(flags: ExplainFlags, args: readonly string[], output: Out
   return note === undefined ? explained : { ...explained, notes: [note, ...explained.notes] };
 }
 
-/** The server knows its proxies and their resources. */
+/** A running server knows the proxies and their resources. */
 async function atServer(flags: ExplainFlags, args: readonly string[]): Promise<Explanation> {
   const server = serverUrl(flags.server);
   if (server === undefined) {

@@ -24,14 +24,14 @@ export interface ExplanationTextOptions {
   readonly all: boolean;
 }
 
-/** A heading with its steps, or a line of its own. */
+/** A heading with its steps, or a single line. */
 type TextPart = { readonly head: string; readonly rows: readonly string[][] } | string;
 
 /** The text; ends with a line break. */
 export function explanationText(explanation: Explanation, terminal: Terminal, options: ExplanationTextOptions): string {
   const style = styleOf(terminal);
   const parts = partsOf(explanation, style, options);
-  // One table for all proxies: columns stand below each other.
+  // A single table for all proxies: columns stand below each other.
   const aligned = columns(parts.flatMap((part) => typeof part === "string" ? [] : part.rows));
   let at = 0;
   const lines = parts.flatMap((part) => {

@@ -1,5 +1,5 @@
 /**
- * Reads a command's files as a mesh, for all commands that work on files.
+ * Reads a command's files as a mesh, for all commands on files.
  *
  * Permissions: read of the named paths, env (the program's variables).
  *
@@ -22,7 +22,7 @@ import { NodeRefused } from "../../lib/translate/proxy/identity.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import type { MeshFlagValues } from "./offline_flags.ts";
 
-/** A mesh, and its texts. */
+/** A mesh with its texts. */
 export interface ReadMesh {
   readonly mesh: OfflineMesh;
   readonly texts: InputTexts;
@@ -35,7 +35,7 @@ export interface ReadMeshOptions {
 }
 
 /**
- * Reads folders, files and standard input as one mesh.
+ * Reads folders, files and standard input as a single mesh.
  * @throws {UsageError} With the unreadable paths, and the mistakes in the mesh configuration.
  */
 export async function readMesh(
@@ -87,7 +87,7 @@ export async function givenMeshConfig({ meshConfig: file }: MeshFlagValues): Pro
 }
 
 /**
- * A mesh without objects, for texts. `vhds`: virtual hosts are sent one by one, as a server would send them.
+ * A mesh without objects, for texts. `vhds`: virtual hosts are separate resources, as a server would send the hosts.
  * @throws {UsageError} When the mesh configuration of a flag is wrong.
  */
 export function emptyMesh(
@@ -136,7 +136,7 @@ export async function takeTexts(
     for (let at = 0;; at++) {
       const { done, value } = work.next();
       if (done) return value;
-      // A file may have one document or ten thousand, so the number of files alone says little.
+      // A file may have a single document or ten thousand, so the number of files alone says little.
       if (files < reads.length) progress.show(parsedText(at - files, files, reads.length));
       yield;
     }

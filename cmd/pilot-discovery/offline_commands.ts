@@ -94,7 +94,7 @@ function moduleAt(name: string): string {
 
 type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;
 
-/** A command whose code is loaded when the command runs. */
+/** A command with code that is loaded when the command runs. */
 function later<F extends FlagSet>(flags: F, load: () => Promise<Run<F>>): NonNullable<Command["run"]> {
   return runs(flags, async (invocation) => {
     const run = await load().catch((error) => {

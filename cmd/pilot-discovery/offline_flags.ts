@@ -1,5 +1,5 @@
 /**
- * Flags of the commands that work on files, without a server.
+ * Flags of the commands on files, without a server.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export const meshFlags = {
   }),
 };
 
-/** Values of these flags. */
+/** Values of the flags for a mesh. */
 export type MeshFlagValues = FlagValues<typeof meshFlags>;
 
 export const translateFlags = {

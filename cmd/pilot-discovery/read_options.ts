@@ -25,7 +25,7 @@ export interface DiscoveryStart {
 }
 
 /**
- * The start, or all mistakes in variables and flags, one line each.
+ * The start, or all mistakes in variables and flags, a line each.
  * @param isComplete Whether an absent flag is really absent. False when a flag is misspelled.
  */
 export function readDiscoveryStart(
@@ -47,8 +47,9 @@ export function readDiscoveryStart(
 
 /**
  * Finds the description of access to the orchestrator. Without a folder all objects are read from the orchestrator.
- * With a folder only services are read from it, on request. By default services are requested, but a server on a laptop
- * must not use the cluster that `kubectl` used last. So with a folder the flag or a pod's account must ask for it.
+ * With a folder the orchestrator gives services alone, on request. By default services are requested, but a server on a
+ * laptop must not use the cluster of the last `kubectl` command. So with a folder the flag or a pod's account must ask
+ * for the orchestrator.
  */
 function findOrch(
   options: DiscoveryOptions,

@@ -14,7 +14,7 @@ import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { readDiscoveryStart } from "./read_options.ts";
 
 /**
- * Time to end by force the parts that a graceful stop has left, ms. It begins after `--shutdownDuration`: a proxy that
+ * Time to end by force the parts left by a graceful stop, ms. The time begins after `--shutdownDuration`: a proxy that
  * uses all of this duration does not make the stop unclean.
  */
 const FORCE_TIME = 1000;

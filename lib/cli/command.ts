@@ -34,14 +34,14 @@ export interface Arguments {
   readonly max: number;
   /** Values that completion offers for the first argument. */
   readonly values?: readonly string[];
-  /** What completion offers for every argument. */
+  /** The completion of every argument. */
   readonly complete?: "file";
 }
 
-/** One command with its subcommands. */
+/** A command with its subcommands. */
 export interface Command {
   readonly name: string;
-  /** One line for the parent's help. */
+  /** A single line for the parent's help. */
   readonly summary: string;
   /** More lines for the command's own help. */
   readonly description?: string;
@@ -50,7 +50,7 @@ export interface Command {
   readonly args?: Arguments;
   /** Flags of this command alone. */
   readonly flags?: FlagSet;
-  /** Flags of this command and of its subcommands. */
+  /** Flags of this command and all subcommands. */
   readonly globals?: FlagSet;
   /** Groups of flags. At most one flag of a group may be given. */
   readonly exclusive?: readonly (readonly string[])[];
@@ -72,8 +72,8 @@ export interface Command {
 }
 
 /**
- * Mistakes in the command line, or a refusal that the user can correct. They are printed on standard error, one line
- * each, without a stack. The exit code is `Command.mistake`.
+ * Mistakes in the command line, or a refusal that the user can correct. The mistakes are printed on standard error, a
+ * line each, without a stack. The exit code is `Command.mistake`.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -87,7 +87,7 @@ export function runs<F extends FlagSet>(
   return run as (invocation: Invocation) => Promise<number> | number;
 }
 
-/** Types a command's `check` by its flags. */
+/** Types a command's `check` by the command's flags. */
 export function checks<F extends FlagSet>(
   _flags: F,
   check: (invocation: Invocation<F>) => Promise<readonly string[]> | readonly string[],
@@ -103,7 +103,7 @@ export function subcommand(command: Command, name: string): Command | undefined 
 /** A command with the way from the program down to the command. */
 export interface Located {
   readonly command: Command;
-  /** From the program's root to the command itself. */
+  /** From the program's root to the command. */
   readonly line: readonly Command[];
 }
 
@@ -112,12 +112,12 @@ export function pathOf(located: Located): string {
   return located.line.map((c) => c.name).join(" ");
 }
 
-/** Flags that a command inherits from its parents. */
+/** Flags of a command's parents that the command accepts too. */
 export function inheritedFlags(located: Located): FlagSet {
   return Object.assign(Object.create(null), ...located.line.slice(0, -1).map((c) => c.globals ?? {}));
 }
 
-/** Flags declared by the command itself. */
+/** The command's own flags. */
 export function localFlags(located: Located): FlagSet {
   return { ...located.command.flags, ...located.command.globals };
 }

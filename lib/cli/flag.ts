@@ -30,13 +30,13 @@ export interface FlagExtras {
   readonly allowed?: readonly string[];
   /** Variables that set the flag when the command line does not. A later variable takes precedence. */
   readonly env?: readonly string[];
-  /** What completion offers for the value: paths, or these values. */
+  /** Completion of the value: paths, or the listed values. */
   readonly complete?: "file" | "folder" | readonly string[];
   /** The text is a comma-separated list, although the flag is a plain string; for completion. */
   readonly commas?: boolean;
-  /** Each element continues with `:` and one of these values. For completion. */
+  /** Each element continues with `:` and a value of this list. For completion. */
   readonly pairedWith?: readonly string[];
-  /** Other long names, those of Istio. They are accepted and not shown. */
+  /** Other long names, from Istio. The names are accepted and not shown. */
   readonly also?: readonly string[];
   /** Istio's values, with our value for each. */
   readonly spelledAlso?: Readonly<Record<string, string>>;
@@ -81,7 +81,8 @@ export function stringArrayFlag(
 }
 
 /**
- * Texts, comma separated and repeated. `"a,b"` in double quotes is one text. The first occurrence replaces the default.
+ * Texts, comma separated and repeated. `"a,b"` in double quotes is a single text. The first occurrence replaces the
+ * default.
  */
 export function stringListFlag(
   value: readonly string[],

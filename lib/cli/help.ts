@@ -57,7 +57,7 @@ export function usage(located: Located, hasCommands: boolean): string {
   return ["Usage:", ...lines].join("\n");
 }
 
-/** Narrowest column of descriptions. If the width leaves less, descriptions begin on a line of their own. */
+/** Narrowest column of descriptions. If the width leaves less, descriptions begin on a new line. */
 const LEAST_COLUMN = 30;
 
 /** Flags sorted by name, descriptions aligned. */

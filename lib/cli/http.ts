@@ -1,7 +1,7 @@
 /**
- * One HTTP request to a local server, without proxies, redirects or connection reuse.
+ * An HTTP request to a local server, without proxies, redirects or connection reuse.
  *
- * Permissions: net (the address that is asked).
+ * Permissions: net (the server's address).
  *
  * @module
  */

@@ -47,7 +47,7 @@ export type LogFlagValues = FlagValues<ReturnType<typeof logFlags>> & FlagValues
 /**
  * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless the command line gives a level
  * for this scope.
- * @throws {UsageError} With each flag at fault and the expectation, one line each.
+ * @throws {UsageError} With each flag at fault and the expectation, a line each.
  */
 export function logOptions(program: Program, flags: LogFlagValues): LogOptions {
   const known = scopes[program];

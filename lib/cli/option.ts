@@ -1,5 +1,5 @@
 /**
- * A flag as one row: type, default, help, and the program's option for its value. The type of the options follows from
+ * A flag as a row: type, default, help, and the program's option for the value. The type of the options follows from
  * the rows.
  *
  * @module
@@ -15,11 +15,11 @@ export interface OptionRow<V extends FlagValue, Variable extends string, Option>
    * Whether a value can be used, and otherwise the expectation. Default: every value of the flag's type can be used.
    */
   readonly check?: { readonly good: (value: V) => boolean; readonly expected: string };
-  /** Converts the value to the option. Default: the value itself. */
+  /** Converts the value to the option. Default: the option is the value. */
   readonly read?: (value: V) => Option;
 }
 
-/** A flag and its option. */
+/** A flag with its option. */
 export interface OptionFlag<V extends FlagValue, Name extends string, Variable extends string, Option>
   extends Flag<V>, Omit<OptionRow<V, Variable, Option>, "read"> {
   readonly option: Name;
@@ -48,7 +48,7 @@ interface AnyRow extends Flag {
 /** Rows by the names of their flags. */
 export type OptionRows = Readonly<Record<string, AnyRow>>;
 
-/** The options of rows, by their names. */
+/** The options of rows, by the options' names. */
 export type FlagOptions<R extends OptionRows> = {
   readonly [K in keyof R as R[K]["option"]]: ReturnType<R[K]["read"]>;
 };
@@ -61,7 +61,7 @@ export type FallbacksOf<R extends OptionRows> = {
 /**
  * Reads options.
  *
- * @param given The flags of the command line. A flag that was not given has the value of its setting, or its default.
+ * @param given The flags of the command line. Another flag has the value of its setting, or its default.
  * @returns The options, and a line for each value that cannot be used.
  */
 export function readOptions<R extends OptionRows>(

@@ -17,25 +17,25 @@ export interface ParsedLine extends Located {
   readonly args: readonly string[];
   /** `--help` or `-h` was among the flags: nothing else is checked. */
   readonly help: boolean;
-  /** The mistakes in the command line, one line each. A flag at fault has its default. */
+  /** The mistakes in the command line, a line each. A flag at fault has its default. */
   readonly problems: readonly string[];
 }
 
-/** State of one parse. */
+/** State during the parse of a command line. */
 interface ParseProgress {
   readonly flags: FlagSet;
   readonly path: string;
   readonly values: Record<string, FlagValue>;
   readonly given: Set<string>;
   readonly problems: string[];
-  /** A flag is unknown, so it is also unknown whether the next word is its value. */
+  /** A flag is unknown, so nobody knows whether the next word is the flag's value. */
   unknown: boolean;
   help: boolean;
 }
 
 /**
  * Parses a command line that must be right.
- * @throws {UsageError} With one line for each problem: the mistake and the remedy.
+ * @throws {UsageError} With a line for each problem: the mistake and the remedy.
  */
 export function parseLine(
   root: Command,
@@ -48,7 +48,7 @@ export function parseLine(
 }
 
 /**
- * Reads a command line with all mistakes in it.
+ * Reads a command line with all mistakes.
  * @param root The program.
  * @param args The program's arguments.
  * @param env Variables for flags with paired variables.
@@ -92,7 +92,7 @@ export function readLine(
   return { ...located, values, given, args: positional, help: progress.help, problems: problems.map(oneLine) };
 }
 
-/** Reads `--name` or `--name=value`. Returns the number of further words that it took. */
+/** Reads `--name` or `--name=value`. Returns the number of further words that the flag took. */
 function longFlag(progress: ParseProgress, word: string, next: string | undefined): number {
   const equals = word.indexOf("=");
   const typed = equals < 0 ? word.slice(2) : word.slice(2, equals);
@@ -111,7 +111,7 @@ function longFlag(progress: ParseProgress, word: string, next: string | undefine
   return setNext(progress, name, flag, `--${name}`, next);
 }
 
-/** Reads `-n`, `-nvalue`, `-n=value` and grouped switches. Returns the number of further words that it took. */
+/** Reads `-n`, `-nvalue`, `-n=value` and grouped switches. Returns the number of further words that the flags took. */
 function shortFlags(progress: ParseProgress, word: string, next: string | undefined): number {
   for (let i = 1; i < word.length; i++) {
     const letter = word[i] ?? "";
@@ -224,7 +224,7 @@ function badValue(path: string, shown: string, text: string, expected: string, f
   return `${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`;
 }
 
-/** A problem in one line: text from the command line may hold line breaks and other control characters. */
+/** A problem in a single line: text from the command line may hold line breaks and other control characters. */
 function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1));

@@ -1,5 +1,5 @@
 /**
- * Collects the refusals of several readers of one command line: flags, variables and log options.
+ * Collects the refusals of several readers of the same command line: flags, variables and log options.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export class Refusals {
     }
   }
 
-  /** One error with all problems. */
+  /** A single error with all problems. */
   error(): UsageError {
     return new UsageError(this.problems.join("\n"));
   }

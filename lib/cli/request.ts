@@ -1,7 +1,7 @@
 /**
- * The command `request`: sends one HTTP request to a server on this machine, and prints the answer.
+ * The command `request`: sends an HTTP request to a server on this machine, and prints the answer.
  *
- * Permissions: net (the address that is asked).
+ * Permissions: net (the server's address).
  *
  * @module
  */

@@ -13,8 +13,8 @@ import { readSettings, SettingsError } from "../kernel/settings/read.ts";
 import { UsageError } from "./command.ts";
 
 /**
- * The program's variables that are set, in either spelling. They are read one by one: no other variable of the
- * environment is read.
+ * The program's variables that are set, in either spelling. The program asks for each variable by name, and reads no
+ * other variable of the environment.
  */
 export function programEnvironment(names: Iterable<string>): Record<string, string> {
   const env: Record<string, string> = {};
@@ -34,7 +34,7 @@ export function programVariables(names: Iterable<string>): Readonly<Record<strin
 
 /**
  * The settings of a program from the process's environment.
- * @throws {UsageError} With every wrong variable, one per line.
+ * @throws {UsageError} With every wrong variable, a line each.
  */
 export function readProgramSettings<P extends Program>(program: P): SettingsOf<P> {
   try {

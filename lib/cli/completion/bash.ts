@@ -1,17 +1,17 @@
 /**
- * The completion script for bash. The script needs bash 4 and nothing else, and asks the program itself for candidates.
+ * The completion script for bash. The script needs bash 4 and nothing else, and asks the program for candidates.
  *
  * @module
  */
 
 /**
- * Script for one program.
+ * Script for a program.
  *
- * Bash cuts words at `=` and `:` before it completes, so the script takes the words from the line itself and gives back
- * only the part behind the last cut.
+ * Bash cuts words at `=` and `:` before completion, so the script takes the words from the line, and gives back only
+ * the part behind the last cut.
  *
- * @param program Name of the program as it is typed.
- * @param request Hidden command that answers: with or without descriptions.
+ * @param program Name of the program on the command line.
+ * @param request Hidden command that answers, with or without descriptions.
  */
 export function bashScript(program: string, request: string): string {
   const name = `__${program.replaceAll("-", "_")}_complete`;

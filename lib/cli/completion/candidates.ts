@@ -11,13 +11,13 @@ import { byShort, flagsOf, locate, takesValue } from "../locate.ts";
 /** How the shell goes on after a candidate: with a space, without, with file names, with folder names. */
 export type Directive = "space" | "nospace" | "files" | "folders";
 
-/** One candidate: the whole word that replaces the word at the cursor. */
+/** A candidate: the whole word that replaces the word at the cursor. */
 export interface CompletionCandidate {
   readonly value: string;
   readonly description: string;
 }
 
-/** Candidates, and what the shell does after one was chosen. */
+/** Candidates, and the shell's next step after a choice. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[];
   readonly directive: Directive;
@@ -111,7 +111,7 @@ function matching(values: readonly string[], kept: string, start: string): Compl
     .map((value) => ({ value: kept + value, description: "" }));
 }
 
-/** Text for the scripts: one candidate a line, the description after a tab, the directive last after a colon. */
+/** Text for the scripts: a candidate per line, the description after a tab, the directive last after a colon. */
 export function completionText(completion: Completion, descriptions: boolean): string {
   const lines = completion.candidates.map(({ value, description }) =>
     descriptions && description !== "" ? `${value}\t${description.replace(/\s+/g, " ")}` : value
@@ -119,7 +119,7 @@ export function completionText(completion: Completion, descriptions: boolean): s
   return [...lines, `:${completion.directive}`].join("\n") + "\n";
 }
 
-/** The subcommands of `completion`, one per shell, in one place for the command tree and the scripts. */
+/** The subcommands of `completion`, for the command tree and for the scripts. */
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 
 /** A shell with a script. */

@@ -1,11 +1,11 @@
 /**
- * The completion script for fish. The script asks the program itself for candidates.
+ * The completion script for fish. The script asks the program for candidates.
  *
  * @module
  */
 
 /**
- * Script for one program.
+ * Script for a program.
  * @param program Name of the program on the command line.
  * @param request Hidden command that answers, with or without descriptions.
  */

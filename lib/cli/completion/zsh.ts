@@ -1,11 +1,11 @@
 /**
- * The completion script for zsh. The script asks the program itself for candidates.
+ * The completion script for zsh. The script asks the program for candidates.
  *
  * @module
  */
 
 /**
- * Script for one program. The script works sourced and as a file of `$fpath`.
+ * Script for a program. The script works sourced and as a file of `$fpath`.
  * @param program Name of the program on the command line.
  * @param request Hidden command that answers, with or without descriptions.
  */

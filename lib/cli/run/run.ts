@@ -20,7 +20,7 @@ export interface ProcessSurroundings {
 
 /**
  * Runs a command line and returns the exit code: the command's code, or, for mistakes in the command line, 1 or the
- * command's own code for mistakes. All mistakes, and an unreadable file, are reported on standard error, one line each.
+ * command's own code for mistakes. All mistakes, and an unreadable file, are reported on standard error, a line each.
  * An unexpected exception is reported with message and stack.
  */
 export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {

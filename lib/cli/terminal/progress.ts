@@ -1,5 +1,5 @@
 /**
- * One line on a terminal with the progress of long work. Without a terminal nothing is shown.
+ * A line on a terminal with the progress of long work. Without a terminal nothing is shown.
  *
  * @module
  */

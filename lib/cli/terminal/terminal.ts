@@ -9,9 +9,9 @@
 
 /** An output stream for people. */
 export interface Terminal {
-  /** Whether the stream is a terminal. Otherwise it is a file or a pipe. */
+  /** Whether the stream is a terminal. Otherwise the stream is a file or a pipe. */
   readonly interactive: boolean;
-  /** Characters in a line. `Infinity`: lines are never broken, because a program reads them. */
+  /** Characters in a line. `Infinity`: lines are never broken, because a program reads the lines. */
   readonly width: number;
   readonly colour: boolean;
 }
@@ -19,7 +19,7 @@ export interface Terminal {
 /** A stream for programs: no colour, no broken lines. */
 export const NO_TERMINAL: Terminal = { interactive: false, width: Infinity, colour: false };
 
-/** Least width. A terminal with a smaller width is treated as this wide. */
+/** Least width, also for a terminal that is narrower. */
 const LEAST_WIDTH = 40;
 
 /** The terminal of a standard stream of this process. */
@@ -33,6 +33,6 @@ function columns(): number {
     const { columns } = Deno.consoleSize();
     return columns > 0 ? columns : 80;
   } catch {
-    return 80; // The size is asked of standard streams, and none of them has one.
+    return 80; // The size is asked of standard streams, and no standard stream is a terminal.
   }
 }
