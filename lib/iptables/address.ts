@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import type { Ranges } from "./model/config.ts";
 
 /**
- * Canonical ranges of a list by family: `10.1.2.3/8` is `10.0.0.0/8`, and a single address is itself. Repetitions are
+ * Canonical ranges of a list by family: `10.1.2.3/8` becomes `10.0.0.0/8`, and a single address stays. Repetitions are
  * left out.
  * @param refuse Called for each text that is not a range.
  */
@@ -51,7 +51,7 @@ function parseRange(text: string): string | undefined {
   return `${toolText(bytes)}/${bits}`;
 }
 
-/** The tools print an IPv6 address whose last 32 bits alone are set in the form with an IPv4 address. */
+/** The tools print an IPv6 address in the form with an IPv4 address when only the last 32 bits are set. */
 function toolText(bytes: readonly number[]): string {
   const carries = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12]! + bytes[13]! > 0;
   return carries ? `::${bytes.slice(12).join(".")}` : ipaddr.fromByteArray([...bytes]).toString();

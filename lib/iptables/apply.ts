@@ -1,11 +1,11 @@
 /**
- * Brings the kernel from its present rules to the wanted rules, or back to none.
+ * Brings the kernel from the present rules to the wanted rules, or back to none.
  *
- * Each family is looked at first, and nothing is changed if one of them cannot be set up. Then per family: routing,
- * then rules, one step per table that the kernel takes as a whole; then the list is read again and must be the wanted
- * one.
+ * Each family is looked at first, and nothing is changed if a family cannot be set up. Then follows, per family, the
+ * routing, and then the rules, in a step per table that the kernel takes as a whole. At the end the list is read again
+ * and must be the wanted list.
  *
- * Permissions: those of the {@link Run} that is passed in.
+ * Permissions: the permissions of the given {@link Run}.
  *
  * @module
  */
@@ -36,10 +36,10 @@ export interface Task {
 /** The result for a family. */
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
 
-/** Attempts for a family while other processes change it. Of simultaneous runs, one succeeds. */
+/** Attempts for a family while other processes change the rules. Of simultaneous runs, one succeeds. */
 const ATTEMPTS = 8;
 
-/** The plan for one family. */
+/** The plan for a family. */
 interface Plan {
   readonly family: Family;
   readonly wanted: Ruleset;
@@ -65,7 +65,7 @@ export async function applyRedirection(task: Task, run: Run, report: Reporter): 
     throw new ApplyError(plans.map(({ family, found }) => noBackEndText(family, found)).join("\n"));
   }
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
-  // The families share nothing that changes, so they do not wait for each other. Each family is finished.
+  // The families share nothing that changes, so no family waits for the other. Each family is finished.
   const settled = await Promise.allSettled(plans.map(async (plan) => {
     await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family), report);
     outcomes[plan.family] = plan.outcome;
@@ -177,8 +177,8 @@ async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run)
 }
 
 /**
- * The steps as one text if `all`: the tool applies it table by table. Single steps cost a process each, and give
- * clearer errors.
+ * The steps as a single text if `all`: the tool applies the text table by table. Single steps cost a process each, and
+ * give clearer errors.
  */
 function together(todo: readonly Step[], all: boolean): readonly Step[] {
   if (!all || todo.length < 2) return todo;

@@ -1,7 +1,7 @@
 /**
  * Chooses one of the kernel's two back ends, and so the tools, for a family's rules: by trials, with the evidence.
  *
- * Permissions: those of the {@link Run} that is passed in.
+ * Permissions: the permissions of the given {@link Run}.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Ruleset } from "./model/rule.ts";
 import { failureOf, NOT_FOUND, type Run } from "./run.ts";
 import { foreignCount, hasOwnPart, type Listing, parseListing, unlistedTables } from "./state.ts";
 
-/** The tools of one back end, for one family. */
+/** The tools of a back end for a family. */
 export interface Backend {
   readonly name: string;
   readonly kind: FeatureKind;
@@ -27,7 +27,7 @@ export interface Backend {
 
 /** The result of the search. */
 export interface Found {
-  /** The back end that accepts the rules. Undefined: none does. */
+  /** The back end that accepts the rules. Undefined: no back end accepts the rules. */
   readonly chosen: Backend | undefined;
   /** Other back ends with rules of ours, left from a time when another back end was in use. */
   readonly stale: readonly Backend[];
@@ -37,10 +37,10 @@ export interface Found {
   readonly evidence: readonly string[];
 }
 
-/** Seconds that the tools wait for each other's lock. */
+/** Seconds that a tool waits for another tool's lock. */
 const LOCK_WAIT = 30;
 
-/** Names of the tools, the specific names first: the plain name is one of the two others. */
+/** Names of the tools, the specific names first: the plain name stands for either of the two others. */
 const toolNames = ["iptables-nft", "iptables-legacy", "iptables"] as const;
 
 /** Name of a tool for a family. */
@@ -49,10 +49,10 @@ function forFamily(name: string, family: Family): string {
 }
 
 /**
- * Looks at every back end of a family, and tries the candidates until one supports the rules.
+ * Looks at every back end of a family, and tries the candidates until a back end supports the rules.
  *
- * The one that has rules of ours comes first, so that a second run finds what the first one did; then legacy if others
- * have rules there, because the two back ends do not see each other; then nft; then legacy.
+ * A back end with rules of ours comes first, so that a second run finds the result of the first. Legacy follows if it
+ * has rules of others, because the two back ends do not see each other. Then come nft and legacy.
  */
 export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
   const evidence: string[] = [];
@@ -87,7 +87,7 @@ export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
   return { chosen: undefined, stale, unseen, evidence };
 }
 
-/** Tables that the rules need, or that clean-up must see, and that cannot be listed. */
+/** Tables that cannot be listed, although the rules need them or clean-up must see them. */
 function unseenIn({ unlisted }: Backend, { tables }: Ruleset): string[] {
   return unlisted.filter((table) => tables.size > 0 ? tables.has(table) : tableNames.some((name) => name === table));
 }
@@ -99,7 +99,7 @@ function unseenText({ name }: Backend, tables: readonly string[]): string {
     "not be seen; give those parts a table of another name";
 }
 
-/** One back end, or why its tools cannot be used. */
+/** A back end, or the reason why the tools cannot be used. */
 async function look(tool: string, family: Family, run: Run): Promise<Backend | string> {
   const name = forFamily(tool, family);
   const [version, listed] = await Promise.all([run(name, ["--version"]), run(`${name}-save`, [])]);

@@ -1,9 +1,9 @@
 /**
- * From the kernel's rules to the wanted rules: the differences for people, and one step per table that removes the
+ * From the kernel's rules to the wanted rules: the differences for people, and a step per table that removes the
  * differences.
  *
- * A step is a text for `iptables-restore --noflush`, which the kernel takes as a whole or not at all: there is no
- * moment at which a table has half of it. It touches our chains and the jumps to them, nothing else.
+ * A step is a text for `iptables-restore --noflush`. The kernel takes the text as a whole or not at all, so at no
+ * moment does a table have half of a step. A step touches our chains and the jumps to our chains, nothing else.
  *
  * @module
  */
@@ -62,7 +62,8 @@ function listText(rules: readonly string[]): string {
 }
 
 /**
- * True for two texts of one rule. Our texts have the form of most versions of the tools, so the texts are mostly equal.
+ * True for two texts of the same rule. Our texts have the form of most versions of the tools, so the texts are mostly
+ * equal.
  */
 function sameRule(one: string, other: string): boolean {
   return one === other || normalRule(one) === normalRule(other);
@@ -84,7 +85,7 @@ function byChain<T extends { readonly chain: string }>(rules: readonly T[]): T[]
 }
 
 /**
- * Steps that turn our part of the tables into the wanted rules: one step per different table, or per table if `all`.
+ * Steps that turn our part of the tables into the wanted rules: a step per different table, or per table if `all`.
  *
  * Tables that begin to take packets come before tables that stop: between two steps a packet may meet both, never none.
  */
@@ -108,8 +109,8 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
   const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
-  // A declaration empties an existing chain. A chain that should not exist yet is created with -N, which fails when
-  // another run was first.
+  // A declaration empties an existing chain. A chain that should not exist yet is created with -N. The option fails
+  // when another run was first.
   const lines = [
     `*${name}`,
     ...own.chains.keys().map((chain) => `:${chain} - [0:0]`),

@@ -1,5 +1,6 @@
 /**
- * The kernel features that rules need: matches and targets, a text that tries them out, and their kernel modules.
+ * The kernel features that rules need: matches and targets, a text for trials of the features, and their kernel
+ * modules.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import { type Rule, type Ruleset, ruleText } from "./model/rule.ts";
 /** A feature of a kernel. */
 export interface Feature {
   readonly table: string;
-  /** Name of the match or target in the kernel's tools. `table` means the table itself. */
+  /** Name of the match or target in the kernel's tools. `table` means the whole table. */
   readonly name: string;
   /** A rule with this feature. */
   readonly rule: string | undefined;
@@ -18,7 +19,7 @@ export interface Feature {
 /** Back end of the kernel's tools. */
 export type FeatureKind = "nft" | "legacy";
 
-/** Features of rules, each once per table, with one of their rules. */
+/** Features of rules, each once per table, with a rule that needs the feature. */
 export function featuresOf({ family, tables }: Ruleset): Feature[] {
   return [...tables].flatMap(([table, { chains, hooks }]) => {
     const found = new Map<string, Feature>([["table", { table, name: "table", rule: undefined }]]);

@@ -106,7 +106,8 @@ function readOwners(reader: RuleReader, inputs: RedirectionInputs, around: Surro
   const gid = (part: string) => parseAccount(part, around.group ?? "");
   const expectedUid = expectedAccount("user", "/etc/passwd", around.passwd);
   const given = reader.list(inputs.proxyUid, uid, expectedUid);
-  // No list may be empty: without an exception for the proxy, the proxy's own traffic would return to it endlessly.
+  // No list may be empty: without an exception for the proxy, the proxy's own traffic would return to the proxy
+  // endlessly.
   const empty = (input: Input) => /^[\s,]*$/.test(input.value);
   const proxyUids = empty(inputs.proxyUid) ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
   const gids = reader.list(inputs.proxyGid, gid, expectedAccount("group", "/etc/group", around.group));

@@ -1,5 +1,5 @@
 /**
- * One form for all texts of a rule. Versions and back ends of the kernel's tools print the same rule in different
+ * A single form for all texts of a rule. Versions and back ends of the kernel's tools print the same rule in different
  * words. Two rules are the same if their normal forms are equal.
  *
  * @module
@@ -84,7 +84,7 @@ function baseValue(option: string, value: string): string {
   return option === "-s" || option === "-d" ? normalRange(value) : value;
 }
 
-/** `address/bits`, canonical. Empty for all addresses. The text itself if it is not a range. */
+/** `address/bits`, canonical. Empty for all addresses. A text that is not a range stays. */
 function normalRange(text: string): string {
   try {
     const [address, bits] = text.includes("/") ? ipaddr.parseCIDR(withoutDots(text)) : hostRange(withoutDots(text));
@@ -121,7 +121,7 @@ function optionText(option: string, value: string): string {
   }
 }
 
-/** A range of one id is the id. */
+/** A range of a single id becomes the id. */
 function singleId(value: string): string {
   const [first = "", last, ...more] = value.split("-");
   return first === last && more.length === 0 && /^\d+$/.test(first) ? first : value;

@@ -7,7 +7,7 @@ import type { TrafficSelection } from "./model/config.ts";
 import type { PortRange } from "./model/rule.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
-/** An input: its name and its text. */
+/** An input's name and text. */
 export interface Input {
   readonly name: string;
   readonly value: string;
@@ -23,7 +23,7 @@ function shown(value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}...` : value);
 }
 
-/** All unreadable inputs in one error. */
+/** All unreadable inputs in a single error. */
 export class InputError extends Error {
   override readonly name = "InputError";
   /** @param problems Every input at fault. */
@@ -32,7 +32,7 @@ export class InputError extends Error {
   }
 }
 
-/** Limit of reported elements of one list. */
+/** Limit of reported elements of a list. */
 const MOST_SHOWN = 10;
 
 /** Collects problems while inputs are read. */
@@ -55,7 +55,7 @@ export class RuleReader {
     if (bad.length > shown) this.refuse(input, expected, `${bad[shown]}, and ${bad.length - shown - 1} more`);
   }
 
-  /** Elements of a list, without spaces around them. Empty and repeated elements are left out. */
+  /** Elements of a list, trimmed. Empty and repeated elements are left out. */
   list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
     const parts = new Set(commaList(input.value));
     const values = new Map<string, T>();

@@ -1,7 +1,7 @@
 /**
  * Adds and removes routing by the tool `ip`.
  *
- * Permissions: those of the {@link Run} that is passed in.
+ * Permissions: the permissions of the given {@link Run}.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Pr
   await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
 }
 
-/** The missing parts, each as the command that would add it. */
+/** The missing parts, each as the command that would add the part. */
 export async function missingRoutes(wanted: Routing, run: Run): Promise<string[]> {
   return addRouting(wanted, await list(wanted, run)).map((args) => `ip ${args.join(" ")}`);
 }

@@ -6,13 +6,13 @@
 import { type RedirectionConfig, usesTproxy } from "./model/config.ts";
 import { type Family, ROUTING_PROTOCOL } from "./model/names.ts";
 
-/** Marked packets use the table, which delivers every address on this machine. */
+/** Marked packets use the table. The table delivers every address on this machine. */
 export interface Marked {
   readonly mark: number;
   readonly table: number;
 }
 
-/** Routing of one family. */
+/** Routing of an address family. */
 export interface Routing {
   readonly family: Family;
   readonly marked: Marked | undefined;
@@ -46,7 +46,7 @@ export interface ListedRouting {
   readonly addresses: string;
 }
 
-/** Arguments of `ip` that list a family's routing, as far as it is wanted. */
+/** Arguments of `ip` that list a family's routing. Unwanted parts are not listed. */
 export function listRouting({ family, marked, address }: Routing): Partial<Record<keyof ListedRouting, string[]>> {
   return {
     ...(marked === undefined ? {} : { rules: listRules(family), routes: listRoutes(family, marked.table) }),

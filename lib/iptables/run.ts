@@ -1,5 +1,5 @@
 /**
- * Runs the system's tools, in this network namespace or in another one.
+ * Runs the system's tools, in this network namespace or in another namespace.
  *
  * Permissions: run (the tools; nsenter for another namespace).
  *
@@ -22,18 +22,18 @@ export const NOT_FOUND = 127;
 
 /** The namespace of the commands. */
 export interface RuleNamespace {
-  /** Network namespace: a name of `ip netns`, or a path. Undefined: this namespace. */
+  /** Network namespace: a name of `ip netns`, or a path. Undefined: the program's own namespace. */
   readonly networkNamespace: string | undefined;
   /** Lock file of the legacy back end's tools, instead of the machine's. */
   readonly lockFile?: string | undefined;
 }
 
-/** Path of a network namespace. Names are those of `ip netns`. */
+/** Path of a network namespace. A name is a name of `ip netns`. */
 export function namespacePath(namespace: string): string {
   return namespace.includes("/") ? namespace : `/run/netns/${namespace}`;
 }
 
-/** Arguments before a command that run it in a network namespace. */
+/** Arguments that run a command in a network namespace. The command follows the arguments. */
 export function enterWords(namespace: string): string[] {
   return [`--net=${namespacePath(namespace)}`, "--"];
 }
@@ -78,7 +78,7 @@ async function feed(stdin: WritableStream<Uint8Array>, input: string): Promise<v
   }
 }
 
-/** Why a command failed, in one line. */
+/** Why a command failed, in a single line. */
 export function failureOf({ code, stderr }: Ran): string {
   if (code === NOT_FOUND) return "not installed, or not permitted to run";
   return stderr.trim().split("\n")[0] || `exit code ${code}`;

@@ -9,7 +9,7 @@ import { ruleWords } from "./normal.ts";
 /** A table as listed: rules by chain, each without its chain, in order. */
 export type ListedTable = ReadonlyMap<string, readonly string[]>;
 
-/** All tables of one family in one back end. */
+/** All tables of a family in a back end. */
 export type Listing = ReadonlyMap<string, ListedTable>;
 
 /** Reads the output of `iptables-save`. Comments, counters and policies are left out. */
@@ -32,7 +32,10 @@ export function parseListing(text: string): Listing {
   return tables;
 }
 
-/** Existing tables that `iptables-save` leaves out, because other tools put things into them that it cannot print. */
+/**
+ * Existing tables that `iptables-save` leaves out, because other tools put entries into the tables that `iptables-save`
+ * cannot print.
+ */
 export function unlistedTables(text: string): string[] {
   return text.split("\n").flatMap((line) => /^# Table `([^\s']+)' is incompatible/.exec(line)?.slice(1) ?? []);
 }

@@ -2,9 +2,9 @@
  * Shows that redirection works, with real sockets: listens on the proxy's ports and connects to a port without a
  * listener. The listener answers only if the kernel redirected the connection.
  *
- * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it. Where
- * the proxy has its ports already, as when a container is started again, their listener cannot be asked; then a
- * connection to a port without a listener must be taken all the same.
+ * Must run as the proxy's user, because this user's connections over the loopback device to the workload are inbound to
+ * the workload. Where the proxy has the ports already, as when a container is started again, the proxy's listener
+ * cannot be asked. Then a connection to a port without a listener must be taken all the same.
  *
  * Permissions: net (the loopback addresses and this machine's own), sys (networkInterfaces).
  *
@@ -43,14 +43,14 @@ const PERIOD = 200;
 /** Listening addresses: redirected connections from this machine go to the loopback address. */
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
-/** Dialled loopback address: no interface has it, and this machine answers for it. */
+/** Dialled loopback address: no interface has the address, and the machine answers for it. */
 const UNUSED_ADDRESS = "127.0.0.6";
 
 /**
  * Addresses to dial, for each family with addresses. For IPv4 if no family has addresses.
  *
- * IPv4: a loopback address that is redirected, or if none is, an address of this machine. IPv6: an address of this
- * machine, because a connection to `::6` would come from `::6`, which is never redirected.
+ * IPv4: a redirected loopback address, or otherwise an address of this machine. IPv6: an address of this machine,
+ * because a connection to `::6` would come from `::6`, and connections from `::6` are never redirected.
  *
  * @param notRedirected IPv4 range of the loopback device.
  */

@@ -1,5 +1,5 @@
 /**
- * Addresses as registries compare them: one spelling for each IP.
+ * Addresses as registries compare them: a single spelling for each IP.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import ipaddr from "ipaddr.js";
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
- * Whether a text is an IP address (not a CIDR, not a name). An address with a zone (`fe80::1%eth0`) does not count:
- * interfaces belong to one machine, and an Envoy on a machine without the interface refuses the whole resource.
+ * Whether a text is an IP address (not a CIDR, not a name). An address with a zone (`fe80::1%eth0`) does not count: an
+ * interface belongs to a single machine, and an Envoy on a machine without the interface refuses the whole resource.
  */
 export function isIp(address: string): boolean {
   return IPV4.test(address) || (address.includes(":") && !address.includes("%") && ipaddr.IPv6.isValid(address));
@@ -37,10 +37,10 @@ export function dialledAddress(addresses: readonly string[], client: string | un
   return all.find((address) => address.includes(":") === isIpv6) ?? all[0];
 }
 
-/** Ranges for a machine itself, for its link, or for many receivers at once. */
+/** Ranges for the own machine, for its link, or for many receivers at once. */
 const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
 
-/** Whether an IP address can be the address of one service on any machine. Addresses of some ranges cannot. */
+/** Whether an IP address can be the address of a service on any machine. Addresses of some ranges cannot. */
 export function canBeService(ip: string): boolean {
   return isIp(ip) && !SHARED_RANGES.has(ipaddr.process(ip).range());
 }

@@ -28,13 +28,13 @@ export type { RegistrySource } from "./reports.ts";
 
 /** Changes between two calls of `Aggregate.drain`. */
 export interface ServiceChanges {
-  /** Services that appeared, changed or went; `service(key)` tells which. */
+  /** Services that appeared, changed or went; `service(key)` is undefined for a departed service. */
   readonly services: ReadonlySet<ServiceKey>;
   /** Addresses whose workloads appeared, changed or went. */
   readonly addresses: ReadonlySet<string>;
 }
 
-/** Called with every report about workloads, for registries whose services select workloads of other registries. */
+/** Called with every report about workloads, for registries with services that select workloads of other registries. */
 export type WorkloadListener = (
   source: RegistrySource,
   upserted: readonly Workload[],
@@ -70,7 +70,7 @@ export class Aggregate {
   }
 
   /**
-   * The sink of one source. The order of the sources' first calls gives their ranks. A second call gives the same sink.
+   * The sink of a source. The order of the sources' first calls gives their ranks. A second call gives the same sink.
    */
   sink(source: RegistrySource): RegistrySink {
     const reports = this.#reportsOf(source);
@@ -132,7 +132,7 @@ export class Aggregate {
     return this.#workloads.get(address) ?? NO_WORKLOADS;
   }
 
-  /** Returns the changes since the last call, and forgets these changes. */
+  /** Returns the changes since the last call, and forgets the returned changes. */
   drain(): ServiceChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };

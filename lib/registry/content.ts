@@ -7,7 +7,7 @@ import { sameEntries } from "../config/schema/same_entries.ts";
 import type { Labels } from "./labels.ts";
 import type { Endpoint, Workload } from "./types.ts";
 
-/** Whether two plain values (objects, arrays, primitives) are equal; an undefined field equals a missing one. */
+/** Whether two plain values (objects, arrays, primitives) are equal; an undefined field equals a missing field. */
 export function samePlain(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {

@@ -13,7 +13,7 @@ import { SmallMultimap } from "./small_multimap.ts";
 import { sameEndpoint, sameEndpoints } from "./content.ts";
 import type { Endpoint, ServiceKey } from "./types.ts";
 
-/** One endpoint of one service, found by its address. */
+/** An endpoint of a service, found by the endpoint's address. */
 export interface EndpointPlacement {
   readonly service: ServiceKey;
   readonly endpoint: Endpoint;
@@ -36,7 +36,7 @@ interface LoneShard {
   endpoints: readonly Endpoint[];
 }
 
-/** The lists of one service by shard. A single list, the usual case, needs no map. */
+/** The lists of a service by shard. A single list, the usual case, needs no map. */
 type Shards = Map<string, readonly Endpoint[]> | LoneShard;
 
 /** The endpoint index. Not shared between threads; all calls are synchronous. */
@@ -52,7 +52,7 @@ export class EndpointIndex {
   #touched = new Set<string>();
 
   /**
-   * Replaces the list of one shard of one service; an empty list removes the shard. The index keeps the list: never
+   * Replaces a shard's list of a service's endpoints; an empty list removes the shard. The index keeps the list: never
    * change the list afterwards.
    */
   set(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
@@ -105,7 +105,7 @@ export class EndpointIndex {
       );
   }
 
-  /** Returns the changes of content since the last call, and forgets these changes. */
+  /** Returns the changes of content since the last call, and forgets the returned changes. */
   drain(): EndpointChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };
@@ -182,7 +182,8 @@ interface Difference {
 }
 
 /**
- * Most lists change in one place, so endpoints are compared by position first. Only moved endpoints are searched for.
+ * Most lists change in a single place, so endpoints are compared by position first. Only moved endpoints are searched
+ * for.
  */
 function compare(before: readonly Endpoint[], after: readonly Endpoint[]): Difference {
   const list: Endpoint[] = [...after];

@@ -8,7 +8,7 @@ import { canonicalIp } from "./address.ts";
 import type { EndpointPlacement } from "./endpoint_index.ts";
 import type { Endpoint, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
 
-/** One port of one service that a proxy serves. */
+/** A port of a service that a proxy serves. */
 export interface ServiceTarget {
   readonly service: Service;
   readonly port: ServicePort;
@@ -67,8 +67,8 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
 }
 
 /**
- * The workloads of a proxy among the workloads at its address. Pods share the address of their node: if the proxy's own
- * pod is known, this pod alone counts.
+ * The workloads of a proxy among the workloads at the proxy's address. Pods share the address of their node: if the
+ * proxy's own pod is known, this pod alone counts.
  */
 export function ownWorkloads(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
   const own = all.filter(({ id, clusterId }) => id === proxy.pod && sameCluster(proxy, { clusterId }));
@@ -77,7 +77,7 @@ export function ownWorkloads(proxy: ProxyPlace, all: readonly Workload[]): reado
 
 /**
  * Addresses may repeat from cluster to cluster. Endpoints of configuration (service entries) belong to no cluster and
- * are not compared: a proxy may call its cluster by another name than this server does.
+ * are not compared: a proxy and this server may call the proxy's cluster by different names.
  */
 function sameCluster(proxy: ProxyPlace, endpoint: Pick<Endpoint, "clusterId">): boolean {
   return proxy.clusterId === "" || endpoint.clusterId === "" || endpoint.clusterId === proxy.clusterId;

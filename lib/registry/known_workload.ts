@@ -1,6 +1,6 @@
 /**
  * What registries know about the workload beside a proxy: the same facts as of the workload's endpoints. The proxy
- * itself reports only the facts given to its agent.
+ * reports only the facts given to its agent.
  *
  * @module
  */

@@ -28,8 +28,8 @@ const ORCHESTRATOR_NAMES: ReadonlyMap<string, Protocol> = new Map<string, Protoc
 ]);
 
 /**
- * Ports whose servers speak first (SMTP 25, DNS 53, MySQL 3306, MongoDB 27017). A proxy that waits for the client's
- * bytes to sniff them would hang both sides, so without a declared protocol these ports are TCP.
+ * Ports on which servers speak first (SMTP 25, DNS 53, MySQL 3306, MongoDB 27017). A proxy that waits for the client's
+ * first bytes to sniff would hang both sides, so without a declared protocol these ports are TCP.
  */
 const SERVER_SPEAKS_FIRST: ReadonlySet<number> = new Set([25, 53, 3306, 27017]);
 
@@ -42,12 +42,12 @@ export function parseProtocol(name: string | undefined): Protocol {
   return (name === undefined ? undefined : BY_NAME.get(name.toLowerCase())) ?? "Unsupported";
 }
 
-/** The protocol for people; a protocol that nothing declares has no name. */
+/** The protocol for people; an undeclared protocol has no name. */
 export function protocolText(protocol: Protocol): string {
   return protocol === "Unsupported" ? "undeclared" : protocol;
 }
 
-/** One port of an orchestrator's object. */
+/** A port of an orchestrator's object. */
 export interface PortFacts {
   /** Port for clients. */
   readonly port: number;

@@ -41,7 +41,7 @@ export class ReportedNetworks {
     );
   }
 
-  /** Network of a cluster's workloads without a network label; empty: by their addresses. */
+  /** Network of a cluster's workloads without a network label; empty: the addresses decide. */
   networkOf(clusterId: string): string {
     const own = [...this.#reports.values()].filter((report) => report.clusterId === clusterId);
     return own.find(({ known }) => known.network !== "")?.known.network ?? "";

@@ -12,7 +12,7 @@ export interface RegistrySource {
   readonly clusterId: string;
 }
 
-/** All reports of one source. */
+/** All reports of a source. */
 export interface SourceReports {
   readonly source: RegistrySource;
   readonly id: string;

@@ -16,7 +16,7 @@ export interface SelectsWorkloads {
 
 /** Index of entries by their selectors, and of workloads by their labels. Matches are in one namespace. */
 export class WorkloadSelection<E extends SelectsWorkloads> {
-  /** Entries by one label of the selector. */
+  /** Entries by a single label of the selector. */
   readonly #entries = new Map<string, Set<E>>();
   /** Workload ids by each of the workload's labels. */
   readonly #workloads = new Map<string, Map<string, Workload>>();

@@ -1,12 +1,12 @@
 /**
- * A map from keys to sets, nearly all of one element.
+ * A map from keys to sets, nearly all of a single element.
  *
  * @module
  */
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Several values under one key; a single value costs no set. Values must not be sets themselves. */
+/** Several values under a key; a single value costs no set. Values must not be sets themselves. */
 export class SmallMultimap<K, V> {
   readonly #values = new Map<K, V | Set<V>>();
 

@@ -25,7 +25,7 @@ export type Protocol =
   | "Redis"
   | "Unsupported";
 
-/** One port of a service. */
+/** A port of a service. */
 export interface ServicePort {
   readonly name: string;
   /** The port for clients, 1-65535. */
@@ -49,7 +49,7 @@ export interface ServicePort {
  */
 export type Resolution = "static" | "dns" | "dnsRoundRobin" | "dynamicDns" | "passthrough";
 
-/** How the endpoints of one port of a service are found. */
+/** How the endpoints of a service's port are found. */
 export function resolutionOf(
   service: { readonly resolution: Resolution },
   port: { readonly resolution?: Resolution } | undefined,
@@ -73,7 +73,7 @@ export interface Service {
   readonly addresses: readonly string[];
   /**
    * The addresses are of both families because nothing says which family the service's platform would choose: a proxy
-   * uses the addresses of one family. Default: all addresses are the service's own.
+   * uses the addresses of a single family. Default: all addresses are the service's own.
    */
   readonly oneFamily?: true;
   /** Virtual addresses by cluster, if they differ; a proxy uses the addresses of its cluster. */
@@ -109,7 +109,7 @@ export interface Service {
    * `Service/ns/name`.
    */
   readonly cause: string;
-  /** Keys of further objects merged into the service (several entries of one host), in order of age. */
+  /** Keys of further objects merged into the service (several entries of the same host), in order of age. */
   readonly otherCauses?: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export function serviceKey(service: { readonly namespace: string; readonly hostn
 /** Health in the registry. `draining`: finish open requests, take no new requests. */
 export type Health = "healthy" | "unhealthy" | "draining";
 
-/** One address and port behind one port of a service. */
+/** An address and port behind a port of a service. */
 export interface Endpoint {
   /**
    * IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`.
@@ -163,11 +163,11 @@ export interface Endpoint {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly nodeName?: string;
-  /** Only clients of the endpoint's own cluster may use the endpoint: its service is not exported from there. */
+  /** Only clients of the endpoint's own cluster may use the endpoint: the service is not exported from the cluster. */
   readonly ownClusterOnly?: true;
 }
 
-/** All endpoints of one service, of all ports and shards; a new object after every change. */
+/** All endpoints of a service, of all ports and shards; a new object after every change. */
 export interface ServiceEndpoints {
   readonly list: readonly Endpoint[];
 }
@@ -181,8 +181,8 @@ export interface ServedPort {
 }
 
 /**
- * A workload (a pod, a workload entry) that services of another registry may select, and that may have a proxy beside
- * it.
+ * A workload (a pod, a workload entry). Services of another registry may select the workload, and the workload may have
+ * a proxy.
  */
 export interface Workload {
   /** Unique in its registry, for example `pod/ns/name`. */
@@ -216,17 +216,17 @@ export interface NetworkEntrance {
 
 /** A registry's knowledge of networks. */
 export interface RegistryNetworks {
-  /** Network of the cluster's workloads without a network label; empty: by their addresses. */
+  /** Network of the cluster's workloads without a network label; empty: the addresses decide. */
   readonly network: string;
   /** The gateways among the registry's services. */
   readonly entrances: readonly NetworkEntrance[];
 }
 
-/** The receiver of a registry's reports. Calls are cheap: they mark changes and rebuild nothing. */
+/** The receiver of a registry's reports. Calls are cheap: a call marks changes and rebuilds nothing. */
 export interface RegistrySink {
   /** Services that appeared or changed, and keys of services that went. */
   services(upserted: readonly Service[], removed: readonly ServiceKey[]): void;
-  /** The full list of one service's endpoints in one shard (`provider/cluster`); empty removes the shard. */
+  /** The full list of a service's endpoints in a shard (`provider/cluster`); empty removes the shard. */
   endpoints(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void;
   /** Workloads that appeared or changed, and ids of workloads that went. */
   workloads(upserted: readonly Workload[], removed: readonly string[]): void;
@@ -238,7 +238,7 @@ export interface RegistrySink {
 export interface Registry {
   readonly provider: Provider;
   readonly clusterId: string;
-  /** Begins to report. Resolves after one report of everything present. */
+  /** Begins to report. Resolves after a report of everything present. */
   start(sink: RegistrySink): Promise<void>;
   stop(): Promise<void>;
 }

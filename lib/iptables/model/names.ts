@@ -10,12 +10,12 @@ export type Family = 4 | 6;
 /** Both families, in the order of the set-up. */
 export const families: readonly Family[] = [4, 6];
 
-/** Tables of the kernel's packet filter for redirection, in the order in which a packet meets them. */
+/** Tables of the kernel's packet filter for redirection, in the order of a packet's way. */
 export const tableNames = ["raw", "mangle", "nat"] as const;
 
 export type TableName = typeof tableNames[number];
 
-/** Chains that the kernel calls itself, and that have jumps to our chains. */
+/** The kernel's own chains with jumps to our chains. */
 export type Hook = "PREROUTING" | "OUTPUT";
 
 /** Our chains. All rules in these chains count as ours. In other chains only jumps to our chains count. */
@@ -50,20 +50,23 @@ export const ownChains: ReadonlySet<string> = new Set(Object.values(chains));
 export const TRIAL_CHAIN = "MESH_TRIAL";
 
 /**
- * Mark of connections from the outbound proxy to its own workload, in TPROXY mode: they are inbound to the workload.
+ * Mark of connections from the outbound proxy to its own workload, in TPROXY mode: the connections are inbound to the
+ * workload.
  */
 export const OUTBOUND_MARK = 1338;
 
 /**
- * The origin of our routing rules and routes. The kernel keeps the origin, so that ours are recognized with any mark
- * and table. The number is assigned to no other program, see `rt_protos` of iproute2.
+ * The origin of our routing rules and routes. The kernel keeps the origin, so that our rules and routes are recognized
+ * with any mark and table. The number is assigned to no other program, see `rt_protos` of iproute2.
  */
 export const ROUTING_PROTOCOL = 137;
 
 /** Default port of the agent's DNS server: the port in the default of DNS_PROXY_ADDR. */
 export const DNS_PORT = 15053;
 
-/** Source addresses of the inbound proxy's connections to the application. They are never redirected again. */
+/**
+ * Source addresses of the inbound proxy's connections to the application. These connections are never redirected again.
+ */
 export const passthroughSource: Readonly<Record<Family, string>> = { 4: "127.0.0.6/32", 6: "::6/128" };
 
 /**

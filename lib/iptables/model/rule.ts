@@ -1,6 +1,6 @@
 /**
- * One rule as data, and its text: exactly the text of `iptables-save`, so that the kernel's list and the wanted list
- * compare.
+ * A rule as data, and the rule's text: exactly the text of `iptables-save`, so that the kernel's list and the wanted
+ * list compare.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export type RuleTarget =
   | { readonly kind: "mark"; readonly mark: number }
   /** Copies the packet's mark to its connection, or back. */
   | { readonly kind: "save mark" | "restore mark" }
-  /** Tracks the connection in a zone of its own. */
+  /** Tracks the connection in a separate zone. */
   | { readonly kind: "zone"; readonly zone: number };
 
 export interface Rule {
@@ -59,7 +59,7 @@ export interface Rule {
   readonly why: string;
 }
 
-/** The wanted rules of one table. */
+/** The wanted rules of a table. */
 export interface Table {
   /** Ways in: rules at the end of the kernel's own chains. */
   readonly hooks: readonly (Rule & { readonly hook: Hook })[];
@@ -67,7 +67,7 @@ export interface Table {
   readonly chains: ReadonlyMap<string, readonly Rule[]>;
 }
 
-/** The wanted rules of one family. Tables without rules are left out. */
+/** The wanted rules of a family. Tables without rules are left out. */
 export interface Ruleset {
   readonly family: Family;
   readonly tables: ReadonlyMap<string, Table>;

@@ -1,5 +1,5 @@
 /**
- * The rules of one address family: a pure function of the configuration.
+ * The rules of an address family: a pure function of the configuration.
  *
  * @module
  */

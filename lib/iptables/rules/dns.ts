@@ -1,8 +1,9 @@
 /**
  * Redirected DNS: the chain MESH_OUTPUT_DNS in the table nat, and conntrack zones in the table raw.
  *
- * The agent asks the same servers that the workload asks. If client and agent happened to use one source port, the
- * kernel would take both queries for one UDP connection and answer the wrong one; so they are tracked in two zones.
+ * The agent asks the same servers as the workload. If client and agent happened to use the same source port, the kernel
+ * would take both queries for a single UDP connection and give the answer to the wrong query. So the queries are
+ * tracked in two zones.
  *
  * @module
  */

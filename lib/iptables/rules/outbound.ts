@@ -29,8 +29,8 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
     add({ out: "lo", protocol: "tcp", mark }, leave, "the inbound proxy reaches it in the client's name");
   }
 
-  // An application calls its own service, and its proxy chose this very workload: the call is inbound to it. DNS is the
-  // agent's question to a server in this workload, and the proxy itself listens on the tunnel port.
+  // An application calls its own service, and its proxy chose this very workload: the call is inbound to the workload.
+  // DNS is the agent's question to a server in this workload, and the proxy listens on the tunnel port.
   const direct = [...(capturesDns(config, family) ? [53] : []), config.tunnelPort];
   for (const owner of proxyOwners(config)) {
     add(
@@ -68,7 +68,7 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
 
 /**
  * Leaves processes of other groups alone. Returns the chain for the redirected groups: a separate chain for named
- * groups, because one rule cannot name many groups (iptables-restore accepts 255 words a line).
+ * groups, because a single rule cannot name many groups (iptables-restore accepts 255 words a line).
  */
 function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): OutputChain {
   if (groups.all) {

@@ -1,5 +1,5 @@
 /**
- * Collects rules into a table, in the order in which a packet meets them.
+ * Collects rules into a table, in the order of a packet's way.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 /**
- * Virtual addresses for services without an address, so that proxies that capture DNS recognize the service of a
- * connection by its address.
+ * Virtual addresses for services without an address, so that proxies with DNS capture recognize the service of a
+ * connection by the address.
  *
- * Each service has its own row of slots (double hashing over its key) and takes the first slot that no older service
- * holds. The result depends on the set of services alone, never on the order of their arrival: a restarted server or a
- * replica gives the same addresses, and a change moves only colliding services. If there are more services than
- * addresses, the youngest services get no address.
+ * Each service has its own row of slots (double hashing over the service's key) and takes the first slot that no older
+ * service holds. The result depends on the set of services alone, never on the order of their arrival: a restarted
+ * server or a replica gives the same addresses, and a change moves only colliding services. If there are more services
+ * than addresses, the youngest services get no address.
  *
  * While some slots are free, a change costs a short walk ({@link SlotTable}). When nearly all slots are taken, walks
  * would be as long as the range: then all services are lined up by age and seated again, once for all changes between
@@ -73,7 +73,7 @@ export class AddressAllocator {
     this.#arrived.push(candidate);
   }
 
-  /** Reserves a slot: its address is in use already. */
+  /** Reserves the slot of an address that is in use already. */
   reserve(slot: number): void {
     const key = reservationKey(slot);
     if (slot >= this.#slots || this.#candidates.has(key)) return;

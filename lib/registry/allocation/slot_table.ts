@@ -1,5 +1,5 @@
 /**
- * The table of slots and their holders, kept up to date one candidate at a time.
+ * The table of slots and their holders, kept up to date a candidate at a time.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface AddressCandidate {
   gone: boolean;
 }
 
-/** Whether one candidate comes before another: by age, then by key. */
+/** Whether a candidate comes before another candidate: by age, then by key. */
 export function isOlder(a: AddressCandidate, b: AddressCandidate): boolean {
   return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
 }
@@ -32,18 +32,18 @@ export function slotOf(hash: number, attempt: number, slots: number): number {
   return (hash + attempt * stepOf(hash, slots)) % slots;
 }
 
-/** The distance from one slot of a row to the next. */
+/** The distance from a slot of a row to the next slot. */
 export function stepOf(hash: number, slots: number): number {
   return slots === 1 ? 0 : 1 + hash % (slots - 1);
 }
 
-/** The table. It must never be full: the fewer slots are free, the longer the walks. */
+/** The table of slots. The table must never be full: the fewer slots are free, the longer the walks. */
 export class SlotTable {
   readonly #slots: number;
   readonly #holders = new Map<number, AddressCandidate>();
   /**
-   * Candidates that an older holder keeps from a slot; they come back when the slot becomes free. A single candidate
-   * needs no set.
+   * Candidates that an older holder keeps from a slot. The candidates come back when the slot becomes free. A single
+   * candidate needs no set.
    */
   readonly #rejected = new Map<number, AddressCandidate | Set<AddressCandidate>>();
   /** Looks at slots so far. */

@@ -1,9 +1,10 @@
 /**
- * Addresses that stand in for addresses from an API server, which services in manifests of a folder lack.
+ * Stand-in addresses for services in manifests of a folder. Such services lack the addresses that an API server
+ * allocates.
  *
- * Only the dialled address distinguishes TCP connections. Two services without an address on the same port would be one
- * listener, and connections to the younger service would reach the older one. So each service gets an address of its
- * own. No other service, no written address of a service or a service entry and no endpoint has the same address.
+ * Only the dialled address distinguishes TCP connections. Two services without an address on the same port would share
+ * a listener, and connections to the younger service would reach the older service. So each service gets its own
+ * address. No other service, no written address of a service or a service entry and no endpoint has the same address.
  *
  * The address follows from the names of the services and from the taken addresses alone, so every server, every start
  * and every command gives the same address. An added or removed service moves another service only if both would have
@@ -63,7 +64,7 @@ export class StandInAddresses {
     this.#allocator.remove(keyOf(id));
   }
 
-  /** Marks addresses as in use, so that they stand in for no service. Addresses of a network are passed over. */
+  /** Marks addresses as in use, so that no service gets them as stand-ins. Addresses of a network are passed over. */
   take(addresses: readonly string[]): void {
     for (const slot of this.#slotsOf(addresses)) {
       const count = this.#taken.get(slot) ?? 0;

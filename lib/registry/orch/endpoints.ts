@@ -28,7 +28,7 @@ export interface EndpointSurroundings {
 /** Endpoints, and the addresses of missing endpoints. */
 export interface BuiltEndpoints {
   readonly endpoints: readonly Endpoint[];
-  /** Addresses whose pod is unknown. Their endpoints are left out until the pod comes. */
+  /** Addresses of unknown pods. The endpoints are left out until the pod comes. */
   readonly waiting: readonly string[];
 }
 
@@ -123,8 +123,8 @@ function placed({ workload, labels, hostname, subdomain, nodeName }: OrchPod): E
 }
 
 /**
- * Endpoints written by hand. Only the address of such an endpoint is known, and its node if the endpoint names a node.
- * Endpoints of one place share their facts.
+ * Endpoints written by hand. Only the endpoint's address is known, and its node if the endpoint names a node. Endpoints
+ * in the same place share their facts.
  */
 function bareWorkloads(of: OrchService, around: EndpointSurroundings) {
   const { clusterId } = around.options;
@@ -163,7 +163,7 @@ function addressesOf(
   return dualStack && of.dualStack && addresses.length > 1 ? addresses : [address];
 }
 
-/** Joins lists: an endpoint that moves from one slice to another is in both slices for a while. */
+/** Joins lists: an endpoint that moves between slices is in both slices for a while. */
 export function onceEach(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
   const seen = new Set<string>();
   return lists.flatMap((list) =>

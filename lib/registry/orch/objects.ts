@@ -19,7 +19,7 @@ import { needsStandIn, writtenAddresses } from "./stand_in.ts";
 export interface AffectedObjects {
   /** `namespace/name` of services whose own fields may have changed. */
   readonly services: Set<string>;
-  /** `namespace/name` of pods likewise. */
+  /** Pods with possibly changed fields, as `namespace/name`. */
   readonly pods: Set<string>;
   /** Keys of lists of endpoints. */
   readonly lists: Set<string>;
@@ -79,7 +79,8 @@ export class RegistryObjects {
    */
   put(fact: RegistryFact, affected: AffectedObjects): boolean {
     const old = this.#take(fact.kind, idOf(fact), affected);
-    // The map of a kind holds this kind alone. The compiler cannot follow that for a kind unknown at compile time.
+    // The map of a kind holds objects of this kind alone. The compiler cannot follow the rule for a kind unknown at
+    // compile time.
     (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
     this.#index(fact, true);
     this.#touch(fact, old, affected);
@@ -96,7 +97,7 @@ export class RegistryObjects {
     for (const { key } of this.#facts[kind].values()) yield key;
   }
 
-  /** Removes an object by its key. @returns its kind; undefined: the object was not there */
+  /** Removes an object by its key. @returns the object's kind; undefined: the object was not there */
   remove(key: string, affected: AffectedObjects): RegistryKind | undefined {
     const old = this.#remove(key, affected);
     if (old !== undefined) this.#touch(undefined, old, affected);
@@ -182,7 +183,7 @@ export class RegistryObjects {
     return this.#listsWith.get(pod);
   }
 
-  /** Keys of the lists with an address whose pod they do not name. */
+  /** Keys of the lists with an address without the name of its pod. */
   listsAt(address: string): readonly string[] {
     return this.#listsAt.get(address);
   }

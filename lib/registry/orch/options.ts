@@ -39,7 +39,7 @@ export interface SharedServices {
 
 /** Settings of the registry. */
 export interface OrchRegistryOptions {
-  /** Addresses that stand in for services' addresses, shared with other registries. Default: not shared. */
+  /** Stand-in addresses of services, shared with other registries. Default: not shared. */
   readonly standIns?: StandInAddresses;
   /** Cluster of all reports of the registry. */
   readonly clusterId: string;
@@ -49,13 +49,13 @@ export interface OrchRegistryOptions {
   readonly systemNamespace: string;
   /** Trust domain of the identities in annotations that name service accounts. */
   readonly trustDomain: () => string;
-  /** Network of an address without a network label; empty: the one unnamed network. */
+  /** Network of an address without a network label; empty: the unnamed network. */
   readonly networkOf: (address: string) => string;
   /** Gateways of networks for a service's host, from the mesh networks. */
   readonly namedGateways: (hostname: string) => readonly NamedGateway[];
   /** Services select workload entries of their namespace (`PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES`). */
   readonly selectWorkloadEntries: boolean;
-  /** Pods of two address families are one endpoint with both addresses (`MESH_DUAL_STACK`). */
+  /** A pod of two address families is a single endpoint with both addresses (`MESH_DUAL_STACK`). */
   readonly dualStack: boolean;
   /**
    * Labels of services with sticky sessions, whose ending endpoints drain (`PILOT_PERSISTENT_SESSION_LABEL`,
@@ -63,8 +63,8 @@ export interface OrchRegistryOptions {
    */
   readonly stickyLabels: readonly string[];
   /**
-   * Clients of other clusters get only endpoints of exported services (`ENABLE_MCS_SERVICE_DISCOVERY`); undefined: they
-   * get all endpoints, and exports and imports have no effect.
+   * Clients of other clusters get only endpoints of exported services (`ENABLE_MCS_SERVICE_DISCOVERY`); undefined:
+   * clients get all endpoints, and exports and imports have no effect.
    */
   readonly shared: SharedServices | undefined;
   /** Workloads with this label drain (`PILOT_DRAINING_LABEL`); empty: no workloads drain. */

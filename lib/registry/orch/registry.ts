@@ -56,7 +56,7 @@ export interface SharedService {
   readonly discoverability: Readonly<Record<string, Discoverability>>;
 }
 
-/** Objects, services and pods handled in one step. */
+/** Objects, services and pods handled in a single step. */
 const ITEMS_A_STEP = 200;
 
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -168,7 +168,7 @@ export class OrchRegistry implements Registry {
       if (!isRegistryFact(fact)) continue;
       const isKnown = this.#objects.has(fact);
       if (!isKnown) this.#differences++;
-      // The results of these two kinds are services and pods, which are checked themselves.
+      // The results of namespaces and nodes are services and pods, and services and pods are checked too.
       if (isKnown && (fact.kind === "Namespace" || fact.kind === "Node")) continue;
       this.#objects.put(fact, affected);
     }
@@ -213,8 +213,8 @@ export class OrchRegistry implements Registry {
   }
 
   /**
-   * Takes workload entries of other registries, for selectors. The registry passes over its own reports, and reports of
-   * other clusters, whose services select their entries themselves.
+   * Takes workload entries of other registries, for selectors. The registry passes over its own reports and the reports
+   * of other clusters. Services of another cluster select their entries there.
    */
   onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
     if (!this.#options.selectWorkloadEntries || source.provider === this.provider) return;

@@ -38,8 +38,8 @@ const ACCOUNTS = "alpha.mesh.io/kubernetes-serviceaccounts";
 const IDENTITIES = "alpha.mesh.io/canonical-serviceaccounts";
 
 /**
- * @param home The object of the service's namespace. Its annotations hold if the service lacks them.
- * @param standIn The address that stands in for the address from an API server; undefined: not needed.
+ * @param home The object of the service's namespace. The namespace's annotations hold if the service lacks them.
+ * @param standIn The stand-in for an API server's address; undefined: not needed.
  */
 export function convertService(
   fact: Fact<"Service">,

@@ -1,6 +1,5 @@
 /**
- * Services of a folder whose missing addresses are stood in for, because only an address distinguishes their
- * connections.
+ * Services of a folder with stand-in addresses, because only an address distinguishes their connections.
  *
  * @module
  */
@@ -10,7 +9,7 @@ import type { StandIn } from "../allocation/stand_ins.ts";
 import { portProtocol } from "../protocol.ts";
 import type { Protocol, Service } from "../types.ts";
 
-/** Protocols whose connections carry no host name. `Unsupported` may turn out to be such a protocol. */
+/** Protocols without a host name in their connections. `Unsupported` may turn out to be such a protocol. */
 const BY_ADDRESS: ReadonlySet<Protocol> = new Set<Protocol>(["TCP", "Mongo", "MySQL", "Redis", "Unsupported"]);
 
 /** The families of an address if the family is unknown. */
@@ -26,7 +25,7 @@ export function writtenAddresses({ clusterIPs }: ServiceData): string[] {
   return clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
 }
 
-/** Whether a service needs an address of its own that only an API server would allocate. */
+/** Whether a service needs an own address that only an API server would allocate. */
 export function needsStandIn({ origin, spec }: Fact<"Service">): boolean {
   if (origin.from !== "file" || spec.clusterIPs.includes("None") || externalNameOf(spec) !== undefined) return false;
   const needs = spec.ports.some(({ name, port, protocol: transport, appProtocol }) =>
@@ -35,7 +34,7 @@ export function needsStandIn({ origin, spec }: Fact<"Service">): boolean {
   return needs && writtenAddresses(spec).length === 0;
 }
 
-/** The addresses of a service whose address is stood in for. */
+/** The addresses of a service with a stand-in. */
 export function standInAddresses(
   { families }: ServiceData,
   standIn: StandIn,

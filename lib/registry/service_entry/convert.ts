@@ -16,13 +16,13 @@ import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } fro
 export interface ConvertOptions {
   /** Cluster of all services and endpoints of entries. */
   readonly clusterId: string;
-  /** Network of an endpoint without a network; default: empty (the one unnamed network). */
+  /** Network of an endpoint without a network; default: empty (the unnamed network). */
   readonly networkOf?: (address: string, labels: Labels) => string;
   /** Workloads with this label (any value but empty) drain (`PILOT_DRAINING_LABEL`); empty: no workloads drain. */
   readonly drainingLabel: string;
 }
 
-/** The parts of a ServiceEntry that depend on the entry alone, made once. The registry combines them. */
+/** The parts of a ServiceEntry that depend on the entry alone, made once. The registry combines the parts. */
 export interface ConvertedEntry {
   /** Key of the object. */
   readonly key: string;
@@ -49,7 +49,7 @@ export interface ConvertedEntry {
   readonly allocatable: boolean;
 }
 
-/** Sets of labels of one entry that are searched for an equal set. */
+/** Sets of labels of an entry that are searched for an equal set. */
 const MOST_SHARED = 16;
 
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -101,21 +101,22 @@ export function exactAddresses({ addresses, assigned, inline }: ConvertedEntry):
   return [...addresses, ...[...assigned.values()].flat(), ...inline.map(({ address }) => address)];
 }
 
-/** A wildcard stands for many hosts, which cannot share one address. */
+/** A wildcard stands for many hosts, and many hosts cannot share an address. */
 export function isOneHost(host: string): boolean {
   return !host.startsWith("*");
 }
 
 /**
- * Whether the entry's hosts may get addresses: they have none, an address decides the destination, and the owner
- * agrees.
+ * Whether the entry's hosts may get addresses: the hosts have no addresses, an address decides the destination, and the
+ * owner agrees.
  */
 export function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
   return addresses.length === 0 && resolution !== "passthrough" && allocatable;
 }
 
 /**
- * A list derived from a written list; the written list itself if both are equal. Most of many thousand lists are equal.
+ * A list derived from a written list. If both are equal, the written list is returned, because most of many thousand
+ * lists are equal.
  */
 function writtenOr(made: readonly string[], written: readonly string[]): readonly string[] {
   return made.length === written.length && made.every((text, at) => text === written[at]) ? written : made;
@@ -161,11 +162,11 @@ export function endpointLabels(workload: Workload): Labels {
 }
 
 /**
- * The endpoint of a workload behind one port of a service.
+ * The endpoint of a workload behind a port of a service.
  *
  * @returns Undefined: the resolution cannot use the address. An entry without an address (the endpoint's is empty) is
  * reached only through its network's gateway. A name needs a proxy that resolves names. A Unix socket needs a proxy
- * that does not (clusters that resolve names cannot have a socket as a host).
+ * without name resolution (clusters that resolve names cannot have a socket as a host).
  */
 export function workloadEndpoint(
   workload: Workload,
@@ -203,7 +204,7 @@ export function endpointAt(
   };
 }
 
-/** The endpoints of a service that the proxy finds by the service's host name: one for each port. */
+/** The endpoints of a service that the proxy finds by the service's host name: an endpoint for each port. */
 export function hostEndpoints(host: string, entry: ConvertedEntry, clusterId: string): Endpoint[] {
   return entry.ports.map((port): Endpoint => ({
     address: host,
@@ -244,7 +245,7 @@ function inlineEndpoints(
     const labels = shared.withPlace(own, { locality, network, clusterId });
     const serviceAccount = spec.serviceAccount ?? "";
     for (const port of ports) {
-      // No spread, and the same order everywhere, so that all endpoints have one form in memory, the smallest.
+      // No spread, and the same order everywhere, so that all endpoints have the same, smallest form in memory.
       found.push({
         address,
         port: endpointPort(address, spec.ports ?? NO_PORTS, port),
@@ -266,7 +267,8 @@ function inlineEndpoints(
 }
 
 /**
- * Labels with place of one entry's endpoints. Most of the labels are equal, and equal labels are one object already.
+ * Labels with place of an entry's endpoints. Most of the labels are equal, and equal labels are the same object
+ * already.
  */
 class SharedLabels {
   readonly #known: { readonly own: Labels; readonly place: string; readonly labels: Labels }[] = [];

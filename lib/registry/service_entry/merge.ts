@@ -1,5 +1,5 @@
 /**
- * Several ServiceEntry objects of one namespace for the same host become a single service.
+ * Several ServiceEntry objects of the same namespace and host become a single service.
  *
  * - The oldest entry (then the first by name) is the base.
  * - Entries with the same export rule add ports that no older entry has, with the ports' endpoints. Each port is
@@ -13,7 +13,7 @@ import { samePlain } from "../content.ts";
 import { resolutionOf, type Service, type ServicePort } from "../types.ts";
 import type { ConvertedEntry } from "./convert.ts";
 
-/** One entry's part of a merged service. */
+/** An entry's part of a merged service. */
 export interface ServiceFragment {
   readonly entry: ConvertedEntry;
   /**
@@ -23,16 +23,16 @@ export interface ServiceFragment {
   readonly portNames: ReadonlyMap<string, string> | undefined;
 }
 
-/** The service of a host, and its endpoints. */
+/** The service of a host with its endpoints. */
 export interface MergedService {
   readonly service: Service;
   readonly fragments: readonly ServiceFragment[];
 }
 
 /**
- * Merges the entries of one host and namespace.
+ * Merges the entries of a host and namespace.
  *
- * @param entries One or more, in any order.
+ * @param entries Not empty, in any order.
  */
 export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): MergedService {
   const [base, ...others] = entries.length === 1 ? entries : [...entries].sort(byAge);
@@ -59,7 +59,7 @@ export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): 
   return { service: serviceOf(host, base!, ports, [...addresses], [...subjectAltNames], also), fragments };
 }
 
-/** The order of entries. If two entries want the same thing, the first entry gets it. */
+/** The order of entries. If two entries want the same name or port, the first entry gets the name or port. */
 export function byAge(a: ConvertedEntry, b: ConvertedEntry): number {
   return a.createdAt - b.createdAt || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
@@ -82,7 +82,7 @@ function placePorts(
     // A static endpoint inside a DNS cluster, or the reverse, is never wanted.
     if (same) { if (resolutionOf(base, same) === entry.resolution) names.set(port.name, same.name); }
     else if (mayAdd) {
-      // Endpoints find their port by its name, so two ports of one service never share a name.
+      // Endpoints find their port by its name, so two ports of a service never share a name.
       const name = ports.some((candidate) => candidate.name === port.name) ? `${port.name}-${port.port}` : port.name;
       const resolution = entry.resolution === base.resolution ? {} : { resolution: entry.resolution };
       ports.push({ ...port, name, ...resolution, cause: entry.key });

@@ -50,21 +50,21 @@ import {
 export interface ServiceEntryOptions extends ConvertOptions {
   /** Selectors also select pods of other registries (`PILOT_ENABLE_SERVICEENTRY_SELECT_PODS`). */
   readonly selectPods: boolean;
-  /** Services without an address get one (`PILOT_ENABLE_IP_AUTOALLOCATE`). */
+  /** Services without an address get an automatic address (`PILOT_ENABLE_IP_AUTOALLOCATE`). */
   readonly autoAllocate: boolean;
-  /** Addresses that stand in for services' addresses, and never equal an entry's address. Default: none. */
+  /** Stand-in addresses for services, never equal to an entry's address. Default: none. */
   readonly standIns?: StandInAddresses;
   /** Health of workload entries is looked at (`PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS`). */
   readonly healthChecks: boolean;
 }
 
-/** The last report to the sink about one service. */
+/** The last report to the sink about a service. */
 interface Reported {
   service: Service | undefined;
   endpoints: readonly Endpoint[];
 }
 
-/** Objects and services handled in one step. */
+/** Objects and services handled in a single step. */
 const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 
@@ -193,7 +193,7 @@ export class ServiceEntryRegistry implements Registry {
    * Present checked entries without a health in their status count as healthy until their agents report: a server that
    * starts does not know the reports to the server before.
    *
-   * @returns ends this: entries without a report since then become unhealthy
+   * @returns Ends the wait: entries without a report since then become unhealthy.
    */
   awaitReports(): () => void {
     const awaited = [...this.#entryObjects.values()].filter(isChecked);
@@ -313,8 +313,8 @@ export class ServiceEntryRegistry implements Registry {
    * Makes the touched services again and reports the differences: services first, so that endpoints find their
    * services.
    *
-   * @param touched Services whose entries changed.
-   * @param selecting Services of which only the selected workloads changed.
+   * @param touched Services with changed entries.
+   * @param selecting Services with changes of the selected workloads alone.
    */
   *#report(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): Generator<void, void> {
     let count = 0;
@@ -405,7 +405,8 @@ export class ServiceEntryRegistry implements Registry {
     // The common case: all hosts share the entry's own list.
     if (only && only.inline.length > 0 && service.resolution !== "dnsRoundRobin") return only.inline;
     const all = fragments.flatMap((fragment) => this.#fragmentEndpoints(service, fragment));
-    // The proxy resolves one name and takes any of its addresses, so only the first endpoint of a port can be used.
+    // The proxy resolves a single name and takes any of the addresses, so only the first endpoint of a port can be
+    // used.
     const single = service.ports.filter((port) => resolutionOf(service, port) === "dnsRoundRobin");
     if (single.length === 0) return all;
     const names = new Set(single.map(({ name }) => name));

@@ -68,7 +68,8 @@ export class ReportedHealth {
   }
 
   /**
-   * Whether the workload of a checked entry is healthy: by its agent, by its status, or while its report is awaited.
+   * Whether the workload of a checked entry is healthy: by its agent, by its status, or while the agent's report is
+   * awaited.
    */
   isHealthy(object: WorkloadEntryObject): boolean {
     const report = this.#reportOn(object);

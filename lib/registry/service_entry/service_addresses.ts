@@ -27,7 +27,7 @@ export class ServiceAddresses {
   readonly #written = new Map<string, number>();
   readonly #assignees = new SmallMultimap<string, AssignedAddresses>();
   readonly #assignments = new Map<ServiceKey, AssignedAddresses>();
-  /** Services that want an address, with their age. */
+  /** Services that want an address, with the services' age. */
   readonly #wanting = new Map<ServiceKey, number>();
   /** Services with their assigned addresses in force. */
   readonly #granted = new Map<ServiceKey, readonly string[]>();
