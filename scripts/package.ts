@@ -86,7 +86,7 @@ function packageJson({ name, version, license, imports }: Manifest, names: reado
  * Packs the library.
  *
  * @param target Folder for the tarball and its files.
- * @param deno The program that transpiles.
+ * @param deno The program for the transpilation.
  * @returns The path of the tarball.
  */
 export async function packLibrary(target: string, deno = "deno"): Promise<string> {

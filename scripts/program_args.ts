@@ -10,7 +10,7 @@
  * The arguments of `deno` for a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own
  * arguments.
  *
- * @param tree Root of the program's tree. Default: this tree.
+ * @param tree Root of the program's tree. Default: the present tree.
  */
 export function programArgs(program: string, tree = new URL("..", import.meta.url).pathname): string[] {
   const config = JSON.parse(Deno.readTextFileSync(`${tree}/deno.json`));

@@ -5,7 +5,7 @@
  *     deno task setup            everything
  *     deno task setup-folder     the parts in this folder, no Debian packages
  *
- * Permissions: those of `./setup/steps.ts`.
+ * Permissions: the permissions of `./setup/steps.ts`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Removes settings that are now read, and metrics that are now fed, from the catalogue of names that are not built.
+ * Removes settings with a new reader, and metrics with a new source, from the catalogue of names that are not built.
  * Never adds names: a setting that loses its reader fails a test.
  *
  * Permissions: read (lib, cmd), write (lib/kernel/not_built).

@@ -1,9 +1,9 @@
 /**
  * Where the check of `mesh-iptables` runs: as the proxy's user, and in the network namespace of the checked rules.
  *
- * A process can change its user without another program. Nor could the check start the runtime anew as the proxy's
- * user, if the runtime is below a folder that this user may not enter (root's home, as `npx` puts it). A process cannot
- * change its network namespace here, so for another namespace the program is started inside it.
+ * A process can change its user, so the check needs no other program for the change. Besides, a runtime below a folder
+ * that the proxy's user may not enter (root's home, as `npx` puts it) could not be started as this user. A process
+ * cannot change its network namespace here, so for another namespace the program is started inside it.
  *
  * Permissions: sys (setuid, setgid), run (nsenter), env.
  *

@@ -8,7 +8,7 @@
 import { UsageError } from "../../lib/cli/command.ts";
 import { httpExchange } from "../../lib/cli/http.ts";
 
-/** Longest time for an answer, ms: the server limits the time of a preview. */
+/** Longest time for an answer, ms: a preview may take as long as the server allows. */
 const TIMEOUT = 90_000;
 
 /** The URL of a server's pages; undefined: the text is no address (`host:port`, or a URL). */

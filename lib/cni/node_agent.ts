@@ -6,8 +6,8 @@
  *     node's folders, credentials ─watch─┘        │ ready?
  *     orchestrator ─pods─> repair          /readyz, metrics
  *
- * Permissions: net (listen addresses, the orchestrator's API), read and write (the node's folders, as mounted), and those
- * of in-place repair.
+ * Permissions: net (listen addresses, the orchestrator's API), read and write (the node's folders, as mounted), and the
+ * permissions of in-place repair.
  *
  * @module
  */

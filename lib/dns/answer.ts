@@ -25,7 +25,7 @@ export const VERDICT = {
   DROP: -1,
   /** Ask upstream; the name is unknown here. */
   FORWARD: -2,
-  /** Ask upstream for a type that the table does not have. The name itself exists. */
+  /** Ask upstream for a type that the table does not have. The name exists. */
   FORWARD_KNOWN: -3,
 } as const;
 
@@ -36,15 +36,15 @@ export type BeforeTable = "fail" | "forward";
 const BADVERS_UPPER = 1;
 
 /**
- * Reads a packet and answers it in place.
+ * Reads a packet and answers in place.
  * @param packet The first `length` bytes are the packet. The rest is room for the answer, at least `limit` bytes in
  * all.
- * @param question Scratch space. Afterwards it holds the question.
+ * @param question Scratch space. Afterwards the object holds the question.
  * @param table Undefined before the first table.
  * @param limit Limit of the transport, bytes: 65,535 over TCP. Over UDP the client's own limit, at most 4,096, applies
  * as well.
  * @param random Numbers from 0 to below 1, for the order of addresses.
- * @returns Length of the answer, or one of {@link VERDICT}.
+ * @returns Length of the answer, or a value of {@link VERDICT}.
  */
 export function answer(
   packet: Uint8Array,
@@ -89,7 +89,7 @@ function write(
   let answers = 0;
   const opt = question.edns ? OPT_SIZE : 0;
   if (aliasTail > 0) {
-    // A long name twice may exceed 512 bytes by itself.
+    // A long name twice may already exceed 512 bytes.
     if (at + aliasSize(question, aliasTail) + opt > limit) return finish(packet, question, at, 0, true, true);
     owner = at + 12;
     at = writeAlias(packet, question, at, aliasTail);
@@ -112,9 +112,9 @@ function write(
 }
 
 /**
- * Writes the CNAME from the name in the question to the known name, which is the same without the search domain. The
- * known name is copied from the question, so that a wildcard's alias leads to a real name: a `*` is not a host name,
- * and some resolvers (glibc before 2.37) refuse an answer with one.
+ * Writes the CNAME from the name in the question to the known name. The known name is the name in the question without
+ * the search domain, copied from the question, so that a wildcard's alias leads to a real name: a `*` is not a host
+ * name, and some resolvers (glibc before 2.37) refuse an answer with a `*`.
  */
 function writeAlias(packet: Uint8Array, question: Question, at: number, aliasTail: number): number {
   const head = aliasSize(question, aliasTail) - 13;

@@ -13,9 +13,7 @@ export interface ListenEndpoint {
 /** The address of the server when DNS_PROXY_ADDR is empty or cannot be used. */
 export const DEFAULT_ADDRESS = "localhost:15053";
 
-/**
- * The server's address. Without redirection the server listens on port 53 itself, and `resolv.conf` names the server.
- */
+/** The server's address. Without redirection the server listens on port 53, and `resolv.conf` names the server. */
 export interface ListenPlan {
   readonly address: ListenEndpoint;
   /** Asked upstream also before the first table: without redirection no other server would answer. */
@@ -49,7 +47,8 @@ function parseEndpoint(text: string): ListenEndpoint {
 
 /**
  * The listening addresses. `localhost` means the loopback address of each family of the name servers, because
- * redirection sends each family's questions to the family's own loopback address. Without name servers it means IPv4.
+ * redirection sends each family's questions to the family's own loopback address. Without name servers `localhost`
+ * means IPv4.
  */
 export function listenAddresses(address: ListenEndpoint, servers: readonly string[]): ListenEndpoint[] {
   if (address.hostname !== "localhost") return [address];

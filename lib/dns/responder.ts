@@ -1,8 +1,8 @@
 /**
- * The responder of both transports: answers from the table, and forwards other questions. It counts, and guards against
- * loops.
+ * The responder of both transports: answers from the table, and forwards other questions. The responder counts, and
+ * guards against loops.
  *
- * Permissions: those of the forwarder.
+ * Permissions: the permissions of the forwarder.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { answerFor, type Forwarder } from "./upstream/forwarder.ts";
 export class Responder {
   /** Undefined before the first table. */
   table: LookupTable | undefined;
-  /** The buffer for answers over TCP: one at a time, because answering never waits. */
+  /** The buffer for answers over TCP: a single answer at a time, because answering never waits. */
   readonly room = new Uint8Array(MAX_TCP_SIZE);
   readonly #question = new Question();
   #requests = 0;
@@ -51,7 +51,7 @@ export class Responder {
 
   /**
    * Asks name servers for the answer to the last question.
-   * @param query A copy of the packet. The callee keeps it.
+   * @param query A copy of the packet. The callee keeps the copy.
    * @param port The client's port.
    * @param verdict The verdict of the attempt to answer from the table.
    * @param send Always called once with the answer, if only with SERVFAIL.
@@ -70,7 +70,7 @@ export class Responder {
     });
   }
 
-  /** A socket's error about one packet or connection. */
+  /** A socket's error about a packet or connection. */
   failed(transport: "udp" | "tcp", error: unknown): void {
     this.#log.debug("an answer was not delivered", { transport, error });
   }

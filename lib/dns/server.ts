@@ -40,8 +40,8 @@ export interface DnsServerOptions {
   /** Default: `/etc/resolv.conf`. */
   readonly resolvConf?: string;
   /**
-   * The file for a server that listens on port 53 itself, if the file exists: `resolv.conf` then names this server.
-   * Default: `/var/lib/mesh/resolv.conf`.
+   * The file for a server that listens on port 53, if the file exists: `resolv.conf` then names this server. Default:
+   * `/var/lib/mesh/resolv.conf`.
    */
   readonly resolvConfBehind?: string;
   /** Port of the name servers; default 53. */
@@ -58,9 +58,7 @@ export interface DnsServer {
   readonly ready: boolean;
   /** The latest table as received. Undefined before the first table. */
   readonly nameTable: NameTable | undefined;
-  /**
-   * Answers by this table from the next question on. Returns the number of names, and the entries that were left out.
-   */
+  /** Answers by this table from the next question on. Returns the number of names, and the left-out entries. */
   update(table: NameTable): { readonly names: number; readonly findings: readonly TableFinding[] };
   /** Reads `resolv.conf` now instead of within {@link REREAD_MS}. */
   reread(): Promise<void>;
@@ -70,7 +68,8 @@ export interface DnsServer {
 
 /**
  * Starts the server. Until the first table the server answers SERVFAIL, so that clients ask again instead of believing
- * a wrong "no such name". On port 53 it asks upstream instead, because no other server would answer the machine.
+ * a wrong "no such name". On port 53 the server asks upstream instead, because no other server would answer the
+ * machine.
  * @throws {Error} When DNS_PROXY_ADDR is wrong or cannot be listened on, or `resolv.conf` cannot be read.
  */
 export async function startDnsServer(options: DnsServerOptions): Promise<DnsServer> {
@@ -131,7 +130,7 @@ async function listenAll(
 }
 
 /**
- * Listens over UDP and TCP on one port. A port that the system chose for one may be in use for the other: then another
+ * Listens over UDP and TCP on the same port. A port that the system chose for UDP may be in use for TCP: then another
  * port is tried.
  */
 async function listenBoth(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening[]> {
@@ -207,7 +206,7 @@ class SocketServer implements DnsServer {
     if (this.nameTable !== undefined && before[0] !== this.#conf.search[0]) this.update(this.nameTable);
   }
 
-  /** Whether a name server is this server: it would ask itself without end. */
+  /** Whether a name server is this server. Forwarding to this server would never end. */
   #isSelf(server: ListenEndpoint): boolean {
     return this.listening.some(({ address: { hostname, port } }) => {
       const any = hostname === "0.0.0.0" ? /^127\./ : hostname === "::" ? /^(127\.|::1$)/ : undefined;
@@ -237,7 +236,7 @@ class SocketServer implements DnsServer {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopWatching();
-    // Connections end first, so that a question that is given up gets no answer.
+    // Connections end first, so that a dropped question gets no answer.
     const closed = Promise.all(this.listening.map((one) => one.close()));
     this.#forwarder.close();
     await closed;

@@ -25,7 +25,7 @@ import type { Listening } from "./udp_server.ts";
 export const IDLE_MS = 10_000;
 /** Limit of connections. The connection that has been silent for longest makes room. */
 export const MAX_CONNECTIONS = 512;
-/** Limit of waiting questions of one connection. No more is read until one of them is answered. */
+/** Limit of waiting questions of a connection. At the limit no more is read until a question is answered. */
 const MAX_PIPELINED = 32;
 /** Limit of unread bytes of answers. No more of the client's questions are read until the client has read some. */
 const MAX_UNREAD = 1 << 18;

@@ -11,7 +11,7 @@ import { MAX_UDP_SIZE } from "./packet/wire.ts";
 import { VERDICT } from "./answer.ts";
 import type { Responder } from "./responder.ts";
 
-/** Receive loops of a socket: while one loop sends, another receives. More loops gained nothing when measured. */
+/** Receive loops of a socket: while a loop sends, another loop receives. More loops gained nothing when measured. */
 const LOOPS = 4;
 
 /** A listening socket. */

@@ -6,7 +6,7 @@
 import { type DocumentRange, splitDocuments } from "../config/yaml/split.ts";
 import { hashBytes } from "./hash.ts";
 
-/** The documents of a file. A JSON file is one document, unless the file is blank. */
+/** The documents of a file. A JSON file is a single document, unless the file is blank. */
 export function documentRanges(path: string, bytes: Uint8Array): DocumentRange[] {
   if (!path.endsWith(".json")) return splitDocuments(bytes);
   const isBlank = bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));

@@ -1,11 +1,12 @@
 /**
- * One file of the folder: its documents, the objects that it contributes, and its findings.
+ * A file of the folder: the documents, the objects from the file, and the findings.
  *
  * When a file is read again, only changed documents are parsed; the other documents keep their objects. Unchanged
  * documents are found by hashes of their bytes, so no bytes are kept.
  *
- * Broken content keeps its last good version. For a refused object this is the object of the same kind, namespace and
- * name. For a document without a readable kind and name, this is everything at the place of the document.
+ * Broken content keeps its last good version. The last good version of a refused object is the object of the same kind,
+ * namespace and name. For a document without a readable kind and name, the last good version is everything at the place
+ * of the document.
  *
  * @module
  */
@@ -33,21 +34,22 @@ export interface FolderOptions extends DocumentOptions {
 /** An object from a file: configuration, or a fact from a manifest. */
 export type FolderObject = ConfigObject | AnyFact;
 
-/** One document of a file. */
+/** A document of a file. */
 export interface FileDocument {
   /** Line of the document's beginning in the file, from 1. */
   readonly line: number;
   /** Hash of the document's bytes. */
   readonly hash: number;
   /**
-   * Absent: the document holds only objects, and all of them live. Nearly every one of many thousand documents is such.
+   * Absent: the document holds only objects, and all of them live. Nearly all of many thousand documents are such
+   * documents.
    */
   readonly content?: DocumentContent;
   /** The objects in force: objects and facts of the content, and the last good versions of refused objects. */
   readonly live: readonly FolderObject[];
 }
 
-/** One file. Immutable. */
+/** A file as read. Immutable. */
 export interface ReadFileState {
   readonly path: string;
   /** Whether the last line ends with a newline. */
@@ -74,7 +76,7 @@ export function looksTruncated(previous: ReadFileState | undefined, bytes: Uint8
 const NEWLINE = 10;
 
 /**
- * Reads a file's bytes into a new state, one document or object a step. Never throws.
+ * Reads a file's bytes into a new state, a document or object per step. Never throws.
  *
  * @param previous The state before, if there was one.
  */
@@ -266,8 +268,9 @@ function assemble(path: string, endsLine: boolean, documents: readonly FileDocum
 }
 
 /**
- * The findings about objects that another object of the folder shadows: one for each object of the same subfolder, and
- * one for all variants in other subfolders. Manifests have no such findings: variants of a manifest say the same.
+ * The findings about objects that another object of the folder shadows: a finding for each object of the same
+ * subfolder, and a single finding for all variants in other subfolders. Manifests have no such findings: variants of a
+ * manifest say the same.
  */
 export function duplicates(losers: readonly FolderObject[], winner: FolderObject): Finding[] {
   if (isFactKind(winner.kind)) return [];

@@ -37,15 +37,15 @@ export interface FileLook {
 /** The files below a path. */
 export interface FoundFiles {
   /**
-   * Paths of the configuration files. A path with such a name that is not a file is included, and its read reports the
-   * error.
+   * Paths of the configuration files. A path with a configuration file's name that is not a file is included, and its
+   * read reports the error.
    */
   readonly files: Set<string>;
   /** Paths without an answer: known files at or below them may still be there. */
   readonly unanswered: readonly string[];
 }
 
-/** The configuration files below one folder. Paths are relative to the folder; `""` is the folder itself. */
+/** The configuration files below a folder. Paths are relative to the folder; `""` is the root. */
 export class FolderFiles {
   /** The identity of each file at the last look. */
   readonly #identities = new Map<string, string>();
@@ -60,7 +60,7 @@ export class FolderFiles {
     this.#bound = signal === undefined ? {} : { signal };
   }
 
-  /** The folders of the last walk from the root, with the root; and whether one of them holds a named pipe. */
+  /** The folders of the last walk from the root, with the root; and whether any folder holds a named pipe. */
   found: { readonly folders: readonly string[]; readonly hasPipe: boolean } = { folders: [], hasPipe: false };
 
   /** All configuration files at or below a path. */
@@ -142,8 +142,7 @@ export class FolderFiles {
         } else await this.#collect(child, walk);
       }
     } catch (error) {
-      // A file that has gone, or a link to nowhere, is not found; the caller asks for this. The read reports every
-      // other error.
+      // A file that has gone, or a link to nowhere, is not among the found files. The read reports every other error.
       if (error instanceof Deno.errors.NotFound) return;
       walk.files.add(path);
       if (error instanceof Deno.errors.TimedOut) walk.unanswered.push(path);

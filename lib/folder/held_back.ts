@@ -1,5 +1,5 @@
 /**
- * Files that look half-written. After a moment they are taken with their present content.
+ * Files that look half-written. After a moment the files are taken with their present content.
  *
  * @module
  */

@@ -3,8 +3,8 @@
  *
  *     (path, bytes | gone) ──> FileState per file ──> owners per key ──> winner per key ──> changes
  *
- * If two files hold the same object, the file whose path sorts first wins; the other file's object is a finding until
- * one of the two goes. Variants of manifests are common, so a manifest wins silently.
+ * If two files hold the same object, the file with the first path in sorted order wins. The other file's object is a
+ * finding until either file goes. Variants of manifests are common, so a manifest wins silently.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import {
   unreadableFile,
 } from "./file.ts";
 
-/** The read of one file. */
+/** The read of a file. */
 export interface FileRead {
   /** Path relative to the folder, with `/`. */
   readonly path: string;
@@ -39,7 +39,7 @@ export interface FolderChanges extends StoreChanges {
   readonly facts: StoreChanges<AnyFact>;
   /** New findings. */
   readonly appeared: readonly Finding[];
-  /** Findings that are gone. */
+  /** Earlier findings that are gone. */
   readonly resolved: readonly Finding[];
 }
 
@@ -69,10 +69,10 @@ export interface PassedOver {
   readonly files: readonly string[];
 }
 
-/** Most files named for one sort of content. */
+/** Most files named for a sort of content. */
 const FILES_NAMED = 5;
 
-/** Keys whose winners are found in one step. */
+/** Limit of keys in a step that finds winners. */
 const KEYS_A_STEP = 500;
 
 /** All files of a folder. */
@@ -94,7 +94,7 @@ export class FolderIndex {
     return [...this.#files.keys()];
   }
 
-  /** The state of one file. */
+  /** The state of a file. */
   file(path: string): ReadFileState | undefined {
     return this.#files.get(path);
   }
@@ -142,7 +142,7 @@ export class FolderIndex {
     return { take: (reads) => this.#take(state, reads), end: () => this.#end(state) };
   }
 
-  /** One step a document, and one a file. */
+  /** A step per document, and a step per file. */
   *#take({ options, before, after, affected }: ReadingState, reads: Iterable<FileRead>): Generator<void, void> {
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);

@@ -6,7 +6,7 @@
 
 /** The part of the folder that a deferred look must cover. */
 export type ScanTask =
-  /** One file or folder. */
+  /** A file or folder. */
   | { readonly kind: "path"; readonly path: string }
   /** Everything in a folder (empty: the root): a mount swapped its hidden data folder. */
   | { readonly kind: "folder"; readonly path: string }
@@ -24,8 +24,8 @@ export function isTemporaryName(name: string): boolean {
 
 /**
  * The scan task for an event about a path (relative to the folder, with `/`). Mounted config maps keep their files in
- * hidden folders that begin with two dots (`..data`) and swap these folders by one rename. Everything beside such a
- * folder is then looked at again.
+ * hidden folders that begin with two dots (`..data`) and swap these folders by a single rename. Everything beside such
+ * a folder is then looked at again.
  */
 export function scanTaskOf(path: string): ScanTask {
   if (path === "") return { kind: "folder", path: "" };

@@ -17,7 +17,7 @@ const SWEEP_EVERY_MS = 60_000;
 /** How often the folder is swept while a part of it gives no events, ms. */
 const SWEEP_BLIND_MS = 1000;
 
-/** Counts events and sweeps of one folder. Times are ms of one steady clock. */
+/** Counts events and sweeps of a folder. Times are ms of a steady clock. */
 export class SweepPlan {
   #events = 0;
   #began = 0;

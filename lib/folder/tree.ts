@@ -38,10 +38,10 @@ export class TreeEvents {
   }
 
   /**
-   * Watches a folder. The system refuses the watch if one folder below may not be read; then the root folder alone is
-   * watched.
+   * Watches a folder and all folders below. The system refuses the watch if a folder below may not be read; then the
+   * root folder alone is watched.
    *
-   * @throws Deno.errors.PermissionDenied when the folder itself may not be read, and others
+   * @throws Deno.errors.PermissionDenied when the root may not be read, and others
    */
   async watch(root: string): Promise<void> {
     const [folders, onEvent] = [[root], this.#onEvent];

@@ -22,7 +22,7 @@ export interface AddressReader {
  * external addresses. If the setting is empty: the external addresses of the nodes of the gateway's running pods. Host
  * names follow addresses, without duplicates.
  *
- * @param namespace Of service and pods.
+ * @param namespace Namespace of the service and the pods.
  */
 export function ingressAddresses(read: AddressReader, namespace: string): IngressAddressData[] {
   const { ingressService } = read.mesh;

@@ -29,7 +29,7 @@ function checked(path: string, uri: StringMatch): PathMatch | string {
   return /[?#\s]/.test(path) ? "a path without ?, # and blanks: no request has these in its path" : { uri };
 }
 
-/** Orders the paths of one host: longer paths first, and exact paths before prefixes of the same length. */
+/** Orders the paths of a host: longer paths first, and exact paths before prefixes of the same length. */
 export function comparePaths(a: PathMatch, b: PathMatch): number {
   return lengthOf(b) - lengthOf(a) || Number(b.uri?.exact !== undefined) - Number(a.uri?.exact !== undefined);
 }

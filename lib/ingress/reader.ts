@@ -10,11 +10,11 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 export type IngressInput = "Ingress" | "IngressClass" | "Service";
 
 /**
- * Reads facts and settings for an Ingress. Derivations and the analysis have readers of their own, which note the
- * reads.
+ * Reads facts and settings for an Ingress. Derivations and the analysis have their own readers, and these readers note
+ * the reads.
  */
 export interface IngressReader {
-  /** One fact. The namespace of an IngressClass is empty. */
+  /** A fact. The namespace of an IngressClass is empty. */
   fact<K extends IngressInput>(kind: K, namespace: string, name: string): Fact<K> | undefined;
   /** All facts of a kind. */
   facts<K extends IngressInput>(kind: K): readonly Fact<K>[];

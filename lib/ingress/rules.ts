@@ -1,5 +1,5 @@
 /**
- * The rules of one Ingress as routes of a host, in written order.
+ * The rules of an Ingress as routes of a host, in written order.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { isIpAddress } from "../config/validation/network.ts";
 import { type PathMatch, pathMatch } from "./path.ts";
 import type { IngressReader, ReportIngressMistake } from "./reader.ts";
 
-/** A route, and the match that decides its order. */
+/** A route with the match for its order. */
 export interface IngressRoute {
   readonly match: PathMatch;
   readonly route: HttpRoute;
@@ -43,7 +43,7 @@ export function defaultRouteOf(ingress: Fact<"Ingress">, options: RuleOptions): 
   return defaultBackend && backendAction(defaultBackend, ingress, "spec.defaultBackend", options);
 }
 
-/** Reports everything of an Ingress that cannot be served as written. */
+/** Reports all parts of an Ingress that cannot be served as written. */
 export function ingressMistakes(ingress: Fact<"Ingress">, options: RuleOptions): void {
   const { spec: { rules, tls } } = ingress;
   for (const [index, { host }] of rules.entries()) {

@@ -1,7 +1,8 @@
 /**
- * The desired status of each Ingress, as classes, addresses and the Ingresses themselves change.
+ * The desired status of each Ingress, after changes of classes, addresses and Ingresses.
  *
- * Every server keeps the statuses, but only the leader writes them. So a new leader knows which Ingresses have left.
+ * Every server keeps the statuses, but only the leader writes the statuses. So a new leader knows which Ingresses have
+ * left.
  *
  * @module
  */
@@ -27,7 +28,7 @@ export interface IngressStatusOptions {
 /** Gets the keys of Ingresses whose status may have to be written. Must not throw. */
 export type IngressStatusListener = (keys: readonly string[]) => void;
 
-/** Fields of the mesh configuration that decide which Ingresses are served, and at which addresses. */
+/** Fields of the mesh configuration that decide about the served Ingresses and their addresses. */
 const FIELDS = ["ingressClass", "ingressControllerMode", "ingressService", "ingressSelector"] as const;
 
 export class IngressStatuses {
@@ -63,7 +64,7 @@ export class IngressStatuses {
     if (ingress === undefined) return undefined;
     const { addresses } = ingress.spec;
     if (this.#served.has(key)) return sameAddresses(addresses, this.#addresses) ? undefined : this.#addresses;
-    // Another controller may have written an address since then. That address stays.
+    // Another controller may have written an address since then. Such an address stays.
     const left = this.#left.get(key);
     return left !== undefined && sameAddresses(addresses, left) ? [] : undefined;
   }

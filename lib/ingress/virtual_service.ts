@@ -77,7 +77,7 @@ function reachable(routes: readonly HttpRoute[]): HttpRoute[] {
   });
 }
 
-/** By age, then by name, then by namespace. Ingresses of one file have the same age. */
+/** By age, then by name, then by namespace. Ingresses in the same file have the same age. */
 function oldestFirst({ meta: a }: Fact<"Ingress">, { meta: b }: Fact<"Ingress">): number {
   return a.creationTimestamp - b.creationTimestamp || compare(a.name, b.name) || compare(a.namespace, b.namespace);
 }

@@ -51,8 +51,9 @@ function forFamily(name: string, family: Family): string {
 /**
  * Looks at every back end of a family, and tries the candidates until a back end supports the rules.
  *
- * A back end with rules of ours comes first, so that a second run finds the result of the first. Legacy follows if it
- * has rules of others, because the two back ends do not see each other. Then come nft and legacy.
+ * A back end with rules of ours comes first, so that a second run finds the result of the first. The legacy back end
+ * follows if other programs have rules there, because the two back ends do not see each other. Then come nft and
+ * legacy.
  */
 export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
   const evidence: string[] = [];

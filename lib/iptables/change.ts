@@ -109,7 +109,7 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
   const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
-  // A declaration empties an existing chain. A chain that should not exist yet is created with -N. The option fails
+  // A declaration empties an existing chain. A chain that should not exist yet is created with -N: the option fails
   // when another run was first.
   const lines = [
     `*${name}`,

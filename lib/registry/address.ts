@@ -37,7 +37,7 @@ export function dialledAddress(addresses: readonly string[], client: string | un
   return all.find((address) => address.includes(":") === isIpv6) ?? all[0];
 }
 
-/** Ranges for the own machine, for its link, or for many receivers at once. */
+/** Ranges for the local machine, for its link, or for many receivers at once. */
 const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
 
 /** Whether an IP address can be the address of a service on any machine. Addresses of some ranges cannot. */

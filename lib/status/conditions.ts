@@ -15,7 +15,7 @@ export interface StatusCondition {
   readonly type: string;
   /** `Unknown`: nothing tells. */
   readonly status: "True" | "False" | "Unknown";
-  /** One capitalized word, such as `Live`. */
+  /** A capitalized word, such as `Live`. */
   readonly reason: string;
   /** For people. */
   readonly message: string;
@@ -41,7 +41,7 @@ export function withConditions(
     const read = readCondition.safeParse(old);
     const condition = read.success ? rest.get(read.data.type) : undefined;
     if (condition === undefined) {
-      // A duplicate of one of our types is dropped.
+      // A duplicate with a type of ours is dropped.
       if (!read.success || !ours.some(({ type }) => type === read.data.type)) list.push(old);
       continue;
     }

@@ -1,7 +1,7 @@
 /**
  * The wanted status of an object: its progress to the proxies, and the findings of the analysis.
  *
- * The two conditions have the names that Istio's users know: `Reconciled` (in force on the proxies) and
+ * The two conditions have the names known to Istio's users: `Reconciled` (in force on the proxies) and
  * `PassedValidation` (no errors). A change of numbers alone is not urgent, and may be written later.
  *
  * @module
@@ -11,7 +11,7 @@ import type { ApiJson } from "../orch/client/answer.ts";
 import { type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";
 
-/** The wanted status of one version of an object. */
+/** The wanted status of a version of an object. */
 export interface DesiredStatus {
   readonly generation: number;
   readonly conditions: readonly StatusCondition[];
@@ -20,7 +20,7 @@ export interface DesiredStatus {
   readonly meaning: string;
 }
 
-/** Most findings of one object in its status. Further findings are left out. */
+/** Most findings of an object in its status. Further findings are left out. */
 const MOST_MESSAGES = 20;
 
 /** Most characters of a message in the status. */
@@ -131,7 +131,7 @@ function shortened(text: string): string {
 }
 
 /**
- * Whether two values are equal, apart from the order of keys, and from fields that other projects' definitions drop.
+ * Whether two values are equal, apart from the order of keys, and from fields dropped by other projects' definitions.
  */
 function equal(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equal(one, b[i]));

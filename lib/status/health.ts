@@ -35,7 +35,8 @@ export function healthChange({ healthy, reason, at }: WrittenHealth, present: Ap
 }
 
 /**
- * The change of a status that removes a report; undefined: another report has replaced it, or the status has no report.
+ * The change of a status that removes a report; undefined: another report has replaced the report, or the status has no
+ * report.
  */
 export function healthRemoval(at: string, present: ApiJson): ApiJson | undefined {
   if (readHealth(present)?.lastProbeTime !== at) return undefined;

@@ -14,7 +14,7 @@ export interface ObjectProgress {
   readonly live: number;
   /** Proxies that have rejected a resource of the object. */
   readonly rejected: number;
-  /** The words of one rejection; empty: there is no rejection. The words stay the same while any proxy repeats them. */
+  /** The words of a rejection; empty: there is no rejection. The words stay the same while any proxy repeats them. */
   readonly reason: string;
 }
 

@@ -32,7 +32,7 @@ export interface StatusWriterOptions {
 /** Sends a status. The update must give up when the signal aborts. */
 export type StatusUpdate = (signal: AbortSignal) => Promise<void>;
 
-/** The queue of one term of leadership. When the signal aborts, waiting updates are dropped. */
+/** The queue of a term of leadership. When the signal aborts, waiting updates are dropped. */
 export class StatusWriter {
   readonly #queue: KeyedQueue;
   readonly #updates = new Map<string, StatusUpdate>();
@@ -62,7 +62,7 @@ export class StatusWriter {
     else signal.addEventListener("abort", () => void this.#queue.stop(), { once: true });
   }
 
-  /** Queues an update. It replaces the object's waiting update. */
+  /** Queues an update. The update replaces the object's waiting update. */
   put(object: string, update: StatusUpdate): void {
     this.#updates.set(object, update);
     this.#queue.add(object);

@@ -1,7 +1,7 @@
 /**
- * The status last written of each object. It decides whether another status is worth a write.
+ * The status last written of each object, to decide whether another status is worth a write.
  *
- * A change of meaning is written. A pending change is written only when it lasts, so an edit is one write. Changed
+ * A change of meaning is written. A pending change is written only when it lasts, so an edit is a single write. Changed
  * numbers alone are written rarely, so proxies that come and go cause no writes.
  *
  * @module

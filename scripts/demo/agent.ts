@@ -14,7 +14,7 @@ export interface AgentProcessOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** The program with its first arguments. Default: this tree's sources. */
+  /** The program with its first arguments. Default: the tree's sources. */
   readonly program?: readonly string[];
   /** A program, with arguments, that executes the agent: `ip netns exec NAME`. Default: none. */
   readonly runner?: readonly string[];

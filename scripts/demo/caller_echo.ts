@@ -1,5 +1,5 @@
 /**
- * A workload that answers with its caller.
+ * A workload that answers with the identity of its caller.
  *
  * Permissions: net (a loopback port).
  *

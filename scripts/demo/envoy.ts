@@ -72,7 +72,7 @@ const INTERNAL_LISTENERS = {
   typed_config: { "@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener" },
 };
 
-/** The static part of an Envoy's configuration: its identity and its discovery server. */
+/** The static part of an Envoy's configuration: the Envoy's identity and the discovery server. */
 export function bootstrap(
   { identity, discoveryPort, delta = true, interceptionMode = "NONE", evictionInterval }: Omit<
     EnvoyOptions,

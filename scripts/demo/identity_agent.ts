@@ -1,7 +1,7 @@
 /**
- * An agent of the namespace `demo` whose only proof of identity is a token, on loopback ports.
+ * An agent of the namespace `demo` on loopback ports. The agent's only proof of identity is a token.
  *
- * Permissions: those of {@linkcode AgentProcess}.
+ * Permissions: the permissions of {@linkcode AgentProcess}.
  *
  * @module
  */

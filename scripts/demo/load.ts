@@ -15,10 +15,10 @@ export interface LoadCounts {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** Number of clients on kept connections. One more client opens a new connection per request. */
+/** Number of clients on kept connections. Another client opens a new connection per request. */
 const KEEPING = 3;
 
-/** A load on one port of this machine, for one host. */
+/** A load on a port of this machine, for a single host. */
 export class Load implements AsyncDisposable {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: KEEPING });
   readonly #clients: Promise<void>[];

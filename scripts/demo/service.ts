@@ -1,5 +1,5 @@
 /**
- * The demo's application: answers with its version.
+ * The demo's application: answers with the application's version.
  *
  * Permissions: net (loopback).
  *

@@ -1,5 +1,5 @@
 /**
- * The record of judged regular expressions: one per line, sorted. Checking all expressions takes minutes.
+ * The record of judged regular expressions: an expression per line, sorted. Checking all expressions takes minutes.
  *
  * Permissions: read of the repository.
  *

@@ -4,7 +4,7 @@
  *     deno task orchestrator                             all of them
  *     deno task orchestrator kube-apiserver ...          some
  *
- * Permissions: those of `./binaries.ts`.
+ * Permissions: the permissions of `./binaries.ts`.
  *
  * @module
  */

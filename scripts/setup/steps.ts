@@ -21,7 +21,7 @@ export interface Step {
   run(): Promise<string | void>;
 }
 
-/** The steps that change only this folder. */
+/** The steps that change nothing outside of this folder. */
 export function folderSteps(root: string): Step[] {
   const tree = new Tree(root);
   return [
@@ -134,7 +134,7 @@ async function fetchEnvoy(tree: Tree): Promise<void> {
   tree.write(".cache/envoy/version", ENVOY);
 }
 
-/** Files of this folder. */
+/** The tree's files. */
 class Tree {
   constructor(readonly root: string) {}
 

@@ -8,7 +8,7 @@
  */
 import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
 
-/** Tests that run in one process. */
+/** Tests of a single process. */
 export interface TestGroup {
   readonly name: string;
   /** Files and folders. */

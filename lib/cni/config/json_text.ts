@@ -1,6 +1,6 @@
 /**
- * Positions in a JSON text: where members and elements begin and end. So one element can be inserted or cut out, and
- * every other byte stays (order, spaces, the spelling of numbers).
+ * Positions in a JSON text: where members and elements begin and end. So a single element can be inserted or cut out,
+ * and every other byte stays (order, spaces, the spelling of numbers).
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * Network configurations as a container runtime reads them: which files count, which files are valid, and which file
+ * Network configurations as a container runtime reads them: the files that count, the valid files, and the file that
  * the runtime takes. The rules are the rules of libcni 1.3, the library of containerd and CRI-O. A test compares both
- * over a corpus. Older versions of libcni know neither `cniVersions` nor plugins in files of their own.
+ * over a corpus. Older versions of libcni know neither `cniVersions` nor plugins in separate files.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface ConfigFile {
 export interface NetworkConfig {
   readonly file: string;
   readonly text: string;
-  /** `list`: an object with `plugins`. `single`: one plugin, which chaining wraps into a list. */
+  /** `list`: an object with `plugins`. `single`: a plugin without a list; chaining wraps the plugin into a list. */
   readonly form: "list" | "single";
   /** Empty: none. */
   readonly name: string;
@@ -35,14 +35,17 @@ export interface NetworkConfig {
   readonly plugins: readonly NetworkJson[];
   /** Types of the plugins in the file. */
   readonly types: readonly string[];
-  /** Types of the plugins in files of their own. The runtime calls these plugins last. */
+  /** Types of the plugins in separate files. The runtime calls these plugins last. */
   readonly furtherTypes: readonly string[];
 }
 
 /** A configuration, or why the runtime passes over the file. */
 export type ReadConfig = NetworkConfig | { readonly file: string; readonly problem: string };
 
-/** The configuration that the runtime takes, and the files that it passes over, each with the reason. */
+/**
+ * The configuration that the runtime takes, and the other files, each with the reason why the runtime passes over the
+ * file.
+ */
 export interface Choice {
   readonly primary: NetworkConfig | undefined;
   readonly passedOver: readonly { readonly file: string; readonly problem: string }[];
@@ -55,7 +58,7 @@ const listOf = (element: z.ZodType) => z.array(element, { error: "an array" }).n
 const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape, { error: "an object" });
 const mapOf = (element: z.ZodType) => z.record(z.string(), element, { error: "an object" }).nullish();
 
-/** One plugin's configuration (`PluginConf` of libcni). */
+/** A plugin's configuration (`PluginConf` of libcni). */
 const pluginConf = object({
   cniVersion: text,
   name: text,
@@ -135,7 +138,7 @@ function readList(file: ConfigFile, text: string, value: unknown): ReadConfig {
 }
 
 /**
- * The types of the plugins in files of their own. A text: why one of these files, and so the whole list, is refused.
+ * The types of the plugins in separate files. A text: the reason why such a file, and so the whole list, is refused.
  */
 function readPluginFiles(files: readonly ConfigFile[]): string[] | string {
   const types: string[] = [];
@@ -174,8 +177,8 @@ function refused(file: string, issues: Parameters<typeof issueLines>[0], hint = 
 }
 
 /**
- * The folder of a list's plugins in files of their own, below the folder of configurations. Undefined: the file has no
- * such folder.
+ * The folder of a list's plugins in separate files, below the folder of configurations. Undefined: the file has no such
+ * folder.
  */
 export function pluginFolder({ name, text }: ConfigFile): string | undefined {
   if (!name.endsWith(".conflist") || text === undefined) return undefined;

@@ -25,7 +25,7 @@ export const AGENT_PODS = "mesh-cni-node-";
 
 /**
  * Reads an entry.
- * @param version The version of an entry without one.
+ * @param version The version of an entry without a version.
  * @returns The values, with defaults in place of wrong values, and a line for each wrong value.
  */
 export function pluginConfigOf(value: NetworkJson, version: string): { config: PluginConfig; problems: string[] } {

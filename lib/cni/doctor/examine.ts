@@ -1,5 +1,5 @@
 /**
- * Judges one node from gathered facts. The function is pure, so that a test can produce every finding.
+ * Judges a node from gathered facts. The function is pure, so that a test can produce every finding.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { CallRow } from "../plugin/calls.ts";
 /** How serious a finding is. */
 export type DoctorSeverity = "ok" | "note" | "problem";
 
-/** The outcome of one check. */
+/** The outcome of a check. */
 export interface DoctorFinding {
   readonly severity: DoctorSeverity;
   readonly about: string;
@@ -23,11 +23,11 @@ export interface NodeFacts {
   readonly files: readonly ConfigFile[];
   /** Permission bits of the plugin's executable; undefined when there is none. */
   readonly executableMode: number | undefined;
-  /** Why the orchestrator config cannot be used. Undefined: it can be used. */
+  /** Why the orchestrator config cannot be used. Undefined: the config can be used. */
   readonly orchConfigProblem: string | undefined;
   readonly record: InstallRecord | undefined;
   readonly calls: readonly CallRow[];
-  /** Faults that prevent redirection. */
+  /** Faults in the way of redirection. */
   readonly obstacles: readonly string[];
   /**
    * The result of redirection, and of connections through it, in a scratch network namespace: `passed`, or the reason.
@@ -60,7 +60,7 @@ export function examine(facts: NodeFacts): DoctorFinding[] {
   ];
 }
 
-/** One line: `healthy`, or the number of problems. */
+/** A line: `healthy`, or the number of problems. */
 export function verdict(findings: readonly DoctorFinding[]): string {
   const problems = findings.filter((finding) => finding.severity === "problem").length;
   if (problems === 0) return "healthy: pods that start now are redirected";

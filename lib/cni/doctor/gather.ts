@@ -24,7 +24,7 @@ import { forRoot } from "./probe.ts";
 export interface DoctorWorld {
   readonly folders: NodeFolders;
   readonly calls: FileCalls;
-  /** A new redirector for each call: a redirector caches what it reads. */
+  /** A new redirector for each call: a redirector caches its reads. */
   readonly redirector: () => Redirector;
   /** Pods, by the orchestrator config's text. */
   readonly pods: (orchConfig: string) => PodLookup;
@@ -100,7 +100,7 @@ async function trial(world: DoctorWorld): Promise<string> {
   }
 }
 
-/** Redirected pods that were not taken down since. */
+/** Redirected pods without a later take-down. */
 export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
   const open = new Map<string, CallRow>();
   for (const row of rows) {
@@ -159,7 +159,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Asks a new redirector, because a redirector caches what it reads. */
+/** Asks a new redirector, because a redirector caches its reads. */
 async function asked<T>(
   world: Pick<DoctorWorld, "redirector">,
   ask: (redirector: Redirector) => Promise<T>,

@@ -13,7 +13,7 @@ const FIGHT_MS = 10_000;
 /** Wait before each change during a fight, ms. */
 export const FIGHT_PAUSE_MS = 500;
 
-/** The changes of one installer. */
+/** The changes of an installer. */
 export class FightWatch {
   readonly #changes: number[] = [];
   #reported = false;

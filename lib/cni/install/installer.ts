@@ -128,7 +128,7 @@ export function placeConfig(
   return { ...plan, changed, gap };
 }
 
-/** The changes that this installation would still make. Empty when the node is in the desired state. */
+/** The remaining changes of this installation. Empty when the node is in the desired state. */
 export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls: FileCalls): ConfigPlan {
   return planConfig(configFiles(folders.net, calls), desired);
 }

@@ -3,7 +3,7 @@
  * configuration that is wrapped into a list disappears from the runtime's sight meanwhile, and the link is kept under a
  * name that no program reads. (Making a new link would need the right to write everywhere. Moving a link does not.)
  *
- * Permissions: those of {@link FileCalls}.
+ * Permissions: the permissions of {@link FileCalls}.
  *
  * @module
  */

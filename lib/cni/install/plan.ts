@@ -1,6 +1,7 @@
 /**
  * Plans the changes in the folder of network configurations as steps. The plan is pure, so that tests can try every
- * order of crashes. After each step the runtime finds a working configuration, if it found one before.
+ * order of crashes. If the runtime found a working configuration before, the runtime finds a working configuration
+ * after each step.
  *
  * @module
  */
@@ -17,14 +18,14 @@ import {
 import type { NetworkJson } from "../config/network.ts";
 import type { PluginPlacement } from "./record.ts";
 
-/** A change of one file. */
+/** A change of a file. */
 export type InstallStep =
   /**
-   * Writes a file. Mode and owner are copied from `like`, if it exists. `back`: the file existed before it was wrapped.
-   * If it was a link, the link is restored.
+   * Writes a file. Mode and owner are copied from `like`, if `like` exists. `back`: the file existed before the
+   * wrapping. If the file was a link, the link is restored.
    */
   | { readonly do: "write"; readonly file: string; readonly text: string; readonly like: string; readonly back?: true }
-  /** Removes the file. `wrapped`: the file will come back. If it is a link, the link is kept. */
+  /** Removes the file. `wrapped`: the file will come back. If the file is a link, the link is kept. */
   | { readonly do: "remove"; readonly file: string; readonly wrapped?: true };
 
 /** How the plugin is to be called. */
@@ -37,7 +38,7 @@ export interface DesiredConfig {
   readonly entry: NetworkJson;
 }
 
-/** The steps, and the state after them. */
+/** The steps, and the state after the steps. */
 export interface ConfigPlan {
   readonly steps: readonly InstallStep[];
   /** Configuration that calls the plugin. Undefined: none, see `waiting`. */
@@ -131,7 +132,9 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
   }
 }
 
-/** Steps that remove our entry from every file but one. Other options or other versions left such entries. */
+/**
+ * Steps that remove our entry from every file except a given file. Other options or other versions left such entries.
+ */
 function clearing(files: readonly ConfigFile[], except: string): InstallStep[] {
   return inOrder(files).filter((file) => file.name !== except).flatMap((file) => {
     const read = readConfig(file);
@@ -194,7 +197,7 @@ function findPrimary(files: readonly ConfigFile[], confName: string | undefined)
   return { primary: read, remarks: [...remarks, `the runtime takes ${choice.primary?.file}, not ${read.file}`] };
 }
 
-/** A list may have plugins in files of their own. The runtime calls them after the plugins in the list. */
+/** A list may have plugins in separate files. The runtime calls these plugins after the plugins in the list. */
 function furtherRemarks({ file, name, types, furtherTypes }: NetworkConfig): string[] {
   if (types.length === 0 || furtherTypes.length === 0) return [];
   return [`${file}: the plugins in the folder ${name} are called after ours: ${furtherTypes.join(", ")}`];

@@ -17,9 +17,9 @@ export type PluginPlacement = "chained" | "owned" | "standalone";
 export interface InstallRecord {
   readonly version: string;
   readonly placement: PluginPlacement;
-  /** Configuration with the plugin's entry, without folder. Undefined until it is written. */
+  /** Configuration with the plugin's entry, without folder. Undefined until the configuration is written. */
   readonly config: string | undefined;
-  /** Installer that wrote the record, by its pod's name. */
+  /** The record's writer: an installer, by its pod's name. */
   readonly installer: string;
   /** Time of the last change, ISO 8601. */
   readonly at: string;

@@ -1,6 +1,6 @@
 /**
- * The few calls that change files on a node. Everything that the installer does to a node is a sequence of these calls,
- * so a test can stop it after any call.
+ * The few calls that change files on a node. All work of the installer on a node is a sequence of these calls, so a
+ * test can stop the work after any call.
  *
  * Permissions: read and write (the node's folders, as mounted).
  *

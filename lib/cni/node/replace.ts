@@ -1,10 +1,10 @@
 /**
- * Files that change from one whole content to another: a reader sees the old or the new content, even after a crash.
+ * Whole files are replaced by whole files: a reader sees the old or the new content, even after a crash.
  *
- * A new content is written beside the file under a name that no program reads, in the same folder (so that it gets the
- * folder's security label, and the move is one step), and moved over the file when it is on the disk.
+ * A new content is written beside the file under a name that no program reads, in the same folder (so that the new file
+ * gets the folder's security label, and the move is a single step), and moved over the file when it is on the disk.
  *
- * Permissions: those of {@link FileCalls}.
+ * Permissions: the permissions of {@link FileCalls}.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One call of the plugin as checked values: from variables and standard input, which other programs write.
+ * A call of the plugin as checked values: from variables and standard input of other programs.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type CniCommand, CniError, codes, commands, NEWEST } from "./protocol.t
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
-  /** Empty when the runtime does not pass it. */
+  /** Empty when the runtime does not pass the uid. */
   readonly uid: string;
 }
 
@@ -57,7 +57,7 @@ export function readCall(env: Readonly<Record<string, string | undefined>>, inpu
   };
 }
 
-/** Version of a call, as far as it can be read. Errors are answered in this version. */
+/** Version of a call, if readable. Errors are answered in this version. */
 export function versionOfInput(input: string): string {
   try {
     const value: unknown = JSON.parse(input);

@@ -27,7 +27,7 @@ export interface CallRow {
   readonly took: number;
 }
 
-/** Adds a row in one write, so that concurrent calls do not mix. Throws when the disk fails. */
+/** Adds a row in a single write, so that concurrent calls do not mix. Throws when the disk fails. */
 export function rememberCall(runDir: string, row: CallRow): void {
   const path = `${runDir}/${CALLS_FILE}`;
   requireRegularSync(path);

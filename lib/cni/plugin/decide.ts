@@ -1,5 +1,5 @@
 /**
- * Decides about a pod: pass it on, redirect its traffic, or hand it to the node tunnel. Pure.
+ * Decides about a pod: pass the pod on, redirect the pod's traffic, or hand the pod to the node tunnel. Pure.
  *
  * @module
  */

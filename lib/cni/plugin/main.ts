@@ -1,7 +1,7 @@
 /**
  * The plugin as a process: variables and standard input in, standard output and exit code out.
  *
- * Nothing heavy is imported here: a runtime waits for this with every pod.
+ * Nothing heavy is imported here: with every pod a runtime waits for this process.
  *
  * Permissions: env (CNI_*), read and write (the run folder), run (nsenter), net (the orchestrator's API).
  *
@@ -29,7 +29,7 @@ const MAX_INPUT = 16 * 1024 * 1024;
 /** Time for a log line, milliseconds: a pod's start must not wait for logs. */
 const LOG_MS = 100;
 
-/** Runs one call and resolves with the exit code. */
+/** Runs a call and resolves with the exit code. */
 export async function pluginMain(): Promise<number> {
   let input = "";
   const env = Object.fromEntries(callVariables.map((name) => [name, Deno.env.get(name)]));
@@ -54,8 +54,8 @@ export async function pluginMain(): Promise<number> {
 
 /**
  * Reads standard input as a whole. The runtime writes at once, so waiting in the background would gain nothing.
- * @throws {CniError} When the input is too large. The input is read to its end all the same, because the runtime waits
- * for that.
+ * @throws {CniError} When the input is too large. Even then the input is read to its end, because the runtime waits
+ * until all is read.
  */
 function readInput(): string {
   const decoder = new TextDecoder();

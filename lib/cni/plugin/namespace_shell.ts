@@ -1,9 +1,9 @@
 /**
- * One shell in a network namespace for all commands of a call. To enter a namespace and to start a process from this
+ * A shell in a network namespace for all commands of a call. To enter a namespace and to start a process from this
  * runtime costs more than the commands.
  *
- * Commands are in two lanes, which run at the same time; in a lane one follows the other. There are two ways out of a
- * shell, so that two lanes are the most: one answers on standard output, the other on standard error.
+ * Commands are in two lanes, and the lanes run at the same time. In a lane the commands run in order. A shell has two
+ * ways out, standard output for one lane and standard error for the other, so there are at most two lanes.
  *
  * Permissions: run (nsenter).
  *
@@ -49,7 +49,7 @@ export class NamespaceShell {
     return commands.map(({ line }, i) => ran[i] ?? process.unanswered(line));
   }
 
-  /** Ends the shell, when there is one. */
+  /** Ends a running shell. */
   async end(): Promise<void> {
     if (this.#process instanceof ShellProcess) await this.#process.end();
   }
@@ -90,7 +90,7 @@ class ShellProcess {
   run(lane: Lane, script: string): Promise<string> {
     const said = this.#before[lane].then(async () => {
       this.#running++;
-      // A shell that has ended gives the reason in its output, which is read.
+      // A shell that has ended gives the reason in its output, and the output is read below.
       this.#writer.write(new TextEncoder().encode(script)).catch(() => {});
       const text = await this.#read(lane);
       this.#running--;

@@ -38,7 +38,7 @@ export const codes = {
 export class CniError extends Error {
   override readonly name = "CniError";
   /**
-   * @param code One of {@link codes}.
+   * @param code A code of {@link codes}.
    * @param message The mistake, in a line.
    * @param details The circumstances, as far as they help.
    */

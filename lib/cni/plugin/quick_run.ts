@@ -1,12 +1,12 @@
 /**
- * The system's tools in a pod's namespace, with few processes: a call of the plugin has a tenth of a second, and one
+ * The system's tools in a pod's namespace, with few processes: a call of the plugin has a tenth of a second, and a
  * process costs a twentieth of this time.
  *
- * One shell reads all that a set-up needs at its start; a restore lists again in the same shell; versions, and the
- * trial of features, are the same for every pod and kept on the node. The answers are those of the tools; only the
- * number of processes differs.
+ * At its start a single shell reads everything that a set-up needs. A restore lists again in the same shell. Versions,
+ * and the trial of features, are the same for every pod and kept on the node. The answers are the answers of the tools;
+ * only the number of processes differs.
  *
- * Permissions: run (nsenter), and those of {@link KnownFacts}.
+ * Permissions: run (nsenter), and the permissions of {@link KnownFacts}.
  *
  * @module
  */
@@ -29,18 +29,21 @@ export interface KnownFacts {
 /** The entered namespace, and the plugin's own namespace: the node's. */
 const [HERE, NODE] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
 
-/** Asks whether both are the same: code 0 for yes, 1 for no. Any other code: this cannot be seen. */
+/**
+ * Asks whether the two namespaces are the same: code 0 for yes, 1 for no. Any other code: the namespaces cannot be
+ * seen.
+ */
 export const IS_NODE: readonly [command: string, args: readonly string[]] = ["test", [HERE, "-ef", NODE]];
 
-/** A question in the set-up's words, and a command with the same answer. Default: the question itself. */
+/** A question in the set-up's words, and a command with the same answer. Default: the question is the command. */
 interface QuickQuestion {
   readonly line: string;
   readonly command?: string;
 }
 
 /**
- * The first questions of every set-up, in two lanes that run at the same time, one for each family. Versions of tools
- * are asked only when they are unknown.
+ * The first questions of every set-up, in two lanes that run at the same time, a lane for each family. Versions of
+ * tools are asked only when the versions are unknown.
  */
 function questions(facts: KnownFacts): QuickQuestion[][] {
   const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
@@ -87,7 +90,7 @@ const LOOKS = [
 ];
 const looks = (line: string) => LOOKS.some((one) => one.test(line));
 
-/** Lane of a command: each family has a lane of its own. */
+/** Lane of a command: each family has a separate lane. */
 function laneOf(tool: string): Lane {
   return tool.startsWith("ip6") ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /**
  * Messages from the plugin to the node agent over UNIX sockets: log lines, and pods of the node tunnel. Each message is
- * one small HTTP request. The request is written here, because a client library would take more time than the call has.
+ * a small HTTP request. The request is written here, because a client library would take more time than the call has.
  *
  * Permissions: read and write (the sockets' paths).
  *

@@ -1,8 +1,8 @@
 /**
- * One call, from its values to the answer for the runtime.
+ * A call, from its values to the answer for the runtime.
  *
- * Fail closed: a fault that keeps an injected pod from being redirected is an error, upon which the runtime takes the
- * pod's network away again and tries later. There is no way to a network past the proxy.
+ * Fail closed: a fault that keeps an injected pod from being redirected is an error. The runtime then takes the pod's
+ * network away again and tries later. There is no way to a network past the proxy.
  *
  * @module
  */
@@ -24,7 +24,8 @@ export interface CallWorld {
   /** Hands a pod of the node tunnel to the node agent. */
   readonly tellAgent: (call: PluginCall, pod: PodName) => Promise<void>;
   /**
-   * The identity of the namespace at a path, to notice that the namespace was replaced. Undefined: this cannot be seen.
+   * The identity of the namespace at a path, to notice that the namespace was replaced. Undefined: the namespace cannot
+   * be seen.
    */
   readonly identityOf: (netns: string) => string | undefined;
   /** A monotonic clock, milliseconds. */
@@ -73,8 +74,8 @@ export async function runCall(call: PluginCall, world: CallWorld): Promise<strin
 }
 
 /**
- * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: a node that answers
- * no would not start the pod that repairs it.
+ * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: after the answer
+ * "no", a node would not start the pod that repairs the node.
  */
 async function status(world: CallWorld): Promise<void> {
   const obstacles = await world.redirector.obstacles();

@@ -27,7 +27,7 @@ export interface RedirectorOptions {
   readonly factsFile: string | undefined;
 }
 
-/** A redirector for one call. It caches what it reads, so the next call needs a new redirector. */
+/** A redirector for a single call. The redirector caches its reads, so the next call needs a new redirector. */
 export function systemRedirector(options: RedirectorOptions): Redirector {
   const runs = new Map<string, QuickRun>();
   const facts = options.factsFile === undefined ? nothingKnown : fileFacts(options.factsFile);

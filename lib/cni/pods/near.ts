@@ -2,7 +2,7 @@
  * Looks up pods by the node agent if the agent is there, otherwise by the orchestrator. The answer is the same, and the
  * way is shorter. Nothing depends on the agent.
  *
- * Permissions: read and write (the socket's path), and those of its fallback.
+ * Permissions: read and write (the socket's path), and the permissions of the fallback.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export interface Termination {
 /** State of an init container. */
 export interface InitStatus {
   readonly name: string;
-  /** How the container ended. Undefined: it has not ended. */
+  /** How the container ended. Undefined: the container has not ended. */
   readonly ended: Termination | undefined;
   /** How the container ended the time before. */
   readonly endedBefore: Termination | undefined;
@@ -40,7 +40,7 @@ export interface Pod {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly nodeName: string;
-  /** True after the pod's deletion, while it ends. */
+  /** True after the pod's deletion, until the pod has ended. */
   readonly ending: boolean;
   readonly hostNetwork: boolean;
   /** The pod's addresses, without prefix lengths. Empty until the pod has a network. */

@@ -1,6 +1,6 @@
 /**
- * The requests of the node's programs to the orchestrator. There are no others. The plugin looks up one pod. The repair
- * of broken pods watches the node's pods, labels and deletes.
+ * All requests of the node's programs to the orchestrator. The plugin looks up a single pod. The repair of broken pods
+ * watches the node's pods, labels and deletes.
  *
  * @module
  */

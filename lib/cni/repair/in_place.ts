@@ -2,7 +2,7 @@
  * Redirects a running pod: finds the pod's network namespace on this node by the pod's addresses, and puts the plugin's
  * rules there. The next run of the pod's validation container finds the rules, and the pod starts.
  *
- * Permissions: read (the folder of network namespaces), and those of the redirector.
+ * Permissions: read (the folder of network namespaces), and the permissions of the redirector.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Pod } from "../pods/pod.ts";
 export interface RepairPlace {
   /** Folder of the pods' network namespaces, such as `/var/run/netns`. */
   readonly namespaces: string;
-  /** A new redirector for each call: a redirector caches what it reads. */
+  /** A new redirector for each call: a redirector caches its reads. */
   readonly redirector: () => Redirector;
   /** Namespaces whose pods the plugin does not redirect (EXCLUDE_NAMESPACES). */
   readonly excludeNamespaces: readonly string[];

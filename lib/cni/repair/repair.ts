@@ -1,8 +1,8 @@
 /**
- * Repairs broken pods: redirects them in place, deletes them, so that their owner creates new pods, or labels them for
- * people.
+ * Repairs broken pods: redirects the pods in place, deletes the pods, so that their owner creates new pods, or labels
+ * the pods for people.
  *
- * Each pod has one owner: a loop that works on its latest state until that needs nothing.
+ * Each pod has a single owner: a loop that works on the pod's latest state until the state needs no repair.
  *
  * @module
  */
@@ -66,7 +66,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     world.log.info("broken pods are neither redirected, deleted nor labelled: nothing to repair");
     return;
   }
-  /** Redirected pods by uid. They count as broken until their validation container runs again. */
+  /** Redirected pods by uid. The pods count as broken until their validation container runs again. */
   const redirected = new Map<string, string>();
   const latest = new Map<string, Pod | undefined>();
   const owners = new Map<string, Promise<void>>();

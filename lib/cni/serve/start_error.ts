@@ -18,7 +18,7 @@ export class NodeAgentStartError extends OptionFaults<NodeAgentOption> {
 export class Attempts {
   readonly #faults: OptionFault<NodeAgentOption>[] = [];
 
-  /** Runs one step. Returns undefined when the step fails. */
+  /** Runs a step. Returns undefined when the step fails. */
   async try<T>(
     option: NodeAgentOption,
     value: string | number,

@@ -1,5 +1,5 @@
 /**
- * Reads the question of a client without allocation: one {@link Question} is filled again and again.
+ * Reads the question of a client without allocation: a single {@link Question} is filled again and again.
  *
  * A client that is worth an answer sends a query with exactly one question. Every other packet gets an error of twelve
  * bytes, or nothing; responses get nothing at all, so that two servers can never talk to each other without end.
@@ -64,7 +64,7 @@ export function readQuestion(packet: Uint8Array, length: number, question: Quest
   question.dnssecOk = false;
   if (length < HEADER || (packet[2]! & BITS3.QR) !== 0) return READ.DROP;
   if ((packet[2]! & BITS3.OPCODE) !== 0) return READ.NOT_A_QUERY;
-  // A query has one question, no answers, no authority. OPT and a signature may follow.
+  // A query has a single question, no answers, no authority. OPT and a signature may follow.
   if (uint16(packet, 4) !== 1 || uint16(packet, 6) !== 0 || uint16(packet, 8) !== 0) return READ.BAD;
   const additional = uint16(packet, 10);
   if (additional > 2 || !readName(packet, length, question)) return READ.BAD;

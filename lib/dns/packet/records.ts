@@ -1,6 +1,6 @@
 /**
- * Works on whole messages of other servers: walks their records, truncates them, sets ages. Nothing is decoded without
- * need.
+ * Works on whole messages of other servers: walks the records, truncates messages, sets ages. Nothing is decoded
+ * without need.
  *
  * @module
  */
@@ -44,10 +44,10 @@ export function eachRecord(
 }
 
 /**
- * Truncates the message to at most `limit` bytes: whole records from the front stay as long as they fit, the OPT record
- * always stays, and the TC bit says that records are missing. Names point only backwards, so the remaining records keep
- * their meaning.
- * @returns The message itself when it fits. A broken message is cut after its header, with all counts 0.
+ * Truncates the message to at most `limit` bytes: the first records that fit stay whole, the OPT record always stays,
+ * and the TC bit says that records are missing. Names point only backwards, so the remaining records keep their
+ * meaning.
+ * @returns The same message when the message fits. A broken message is cut after its header, with all counts 0.
  */
 export function truncate(message: Uint8Array, limit: number): Uint8Array {
   if (message.length <= limit) return message;
@@ -84,7 +84,7 @@ function headerOnly(message: Uint8Array): Uint8Array {
   return cut;
 }
 
-/** Sets the time to live of every record except OPT, whose field means something else. */
+/** Sets the time to live of every record except OPT: in OPT the field means something else. */
 export function setAges(message: Uint8Array, seconds: number): void {
   eachRecord(message, (_section, _start, type) => {
     if (uint16(message, type) === TYPE.OPT) return;

@@ -11,7 +11,7 @@ export class FrameParser {
   #start = 0;
   #end = 0;
 
-  /** Takes a part of the stream, and copies it if it is needed for longer. */
+  /** Takes a part of the stream. A part that is needed for longer is copied. */
   push(part: Uint8Array): void {
     const rest = this.#end - this.#start;
     if (rest === 0) {

@@ -12,14 +12,14 @@ import { CLASS_IN, setUint16, TYPE } from "../packet/wire.ts";
  */
 export const TTL_SECONDS = 30;
 
-/** Records of one family of one host, ready to be copied into an answer. */
+/** Records of a host in a single family, ready to be copied into an answer. */
 export interface Records {
-  /** Bytes of one record: 16 with an IPv4 address, 28 with an IPv6 address. */
+  /** Bytes of a record: 16 with an IPv4 address, 28 with an IPv6 address. */
   readonly size: number;
   readonly count: number;
   /**
-   * The records one after the other. The owner of each is a pointer (two bytes) to the name of the question, which has
-   * the same offset in every packet. After a CNAME the pointer is set anew.
+   * The records without gaps. The owner of each record is a pointer (two bytes) to the name of the question. In every
+   * packet the name has the same offset. After a CNAME the pointer is set anew.
    */
   readonly bytes: Uint8Array;
   /** The last order of sending. Every answer shuffles the order further. */
@@ -53,7 +53,7 @@ export function hostRecords(ips: readonly string[]): { records: HostRecords; ref
 }
 
 /**
- * The bytes of an address. Undefined for another text, and for an address with a zone, which has a meaning on one
+ * The bytes of an address. Undefined for another text, and for an address with a zone: a zone has a meaning on a single
  * machine only.
  */
 function addressBytes(text: string): number[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * The entries of one host in the lookup table. The entries depend on the host and the workload alone, so they are kept
- * from one table to the next: a new table costs only its changes.
+ * The entries of a host in the lookup table. The entries depend on the host and the workload alone, so they are kept
+ * from table to table: a new table costs only its changes.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface Known extends HostRecords {
   readonly aliasTail: number;
 }
 
-/** One name of a host. */
+/** A name of a host. */
 export interface HostName {
   /** Lower case, without the final dot. */
   readonly text: string;
@@ -90,11 +90,11 @@ function sameTexts(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * All names of a host for a workload, the host itself first, without final dots, in lower case.
+ * All names of a host for a workload, the full host first, without final dots, in lower case.
  *
  * A service of the orchestrator in the workload's own domain also answers to `name.namespace` and `name.namespace.svc`
- * (the domain's first label), to its further hosts, and within its namespace to `name`. In other domains it does not:
- * names without a domain could mean a service of either cluster.
+ * (the domain's first label), to its further hosts, and within its namespace to `name`. In other domains the service
+ * does not: names without a domain could mean a service of either cluster.
  */
 export function hostNames(host: string, info: NameInfo, locality: Locality): string[] {
   const full = trimmed(host);

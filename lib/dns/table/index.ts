@@ -14,7 +14,7 @@ export function hashName(wire: Uint8Array): number {
   return hash;
 }
 
-/** Names and their numbers. Built once, then only read. */
+/** Names with their numbers. Built once, then only read. */
 export class NameIndex {
   /** Entry number plus one by slot; 0: empty. */
   readonly #slots: Int32Array;

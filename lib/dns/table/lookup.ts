@@ -1,9 +1,9 @@
 /**
- * The lookup table of questions, built from a name table for one workload.
+ * The lookup table of questions, built from a name table for a workload.
  *
- * A name is known by itself, by a wildcard (the one with most labels wins), or as one of these followed by the first
- * search domain. The last is an alias: resolvers try `name.search-domain` first, and an answer `alias -> name` with the
- * addresses of the name ends their search at once. An alias never hides a known name.
+ * A question's name matches exactly, by a wildcard (the wildcard with most labels wins), or as either of the two
+ * followed by the first search domain. The last is an alias: resolvers try `name.search-domain` first, and an answer
+ * `alias -> name` with the addresses of the name ends their search at once. An alias never hides a known name.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export class LookupTable {
   readonly #wildKnown: readonly Known[];
   /** Names known, aliases not counted. */
   readonly size: number;
-  /** The entries that were left out of the name table, with reasons. */
+  /** The left-out entries of the name table, with reasons. */
   readonly findings: readonly TableFinding[];
 
   /** The table's input, for building the next table. */

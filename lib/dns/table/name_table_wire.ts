@@ -1,7 +1,7 @@
 /**
- * Reads the name table of the control plane: one resource of type `istio.networking.nds.v1.NameTable`.
+ * Reads the name table of the control plane: a resource of type `istio.networking.nds.v1.NameTable`.
  *
- * By hand: the table has two messages, and an agent that loads no protobuf library for them is smaller.
+ * By hand: the table has two messages, and an agent without a protobuf library for two messages is smaller.
  *
  * @module
  */

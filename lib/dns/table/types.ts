@@ -7,7 +7,7 @@
 /** Name of the message. A type URL has the prefix `type.googleapis.com/`. */
 export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
 
-/** One host of the table. */
+/** A host of the table. */
 export interface NameInfo {
   /** Addresses of both families; other texts (ranges, for example) are left out. */
   readonly ips: readonly string[];
@@ -37,7 +37,7 @@ export interface Locality {
   readonly search: readonly string[];
 }
 
-/** An entry of a table that was left out. */
+/** A left-out entry of a table. */
 export interface TableFinding {
   readonly host: string;
   readonly message: string;

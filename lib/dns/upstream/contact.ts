@@ -2,12 +2,13 @@
  * Notices that a name server refuses questions over UDP: nothing listens on its port, or a firewall rejects the
  * questions.
  *
- * The kernel reports a refused datagram to connected sockets only, and Deno 2.8.3 has none (decision 8). Over TCP it
- * reports a refusal to everybody, and name servers have to listen there too (RFC 7766). So when a server has been
- * silent for a moment, a TCP connection is tried: a refused one means that no answer will come.
+ * The kernel reports a refused datagram to connected sockets only, and Deno 2.8.3 has no connected datagram sockets
+ * (decision 8). Over TCP the kernel reports a refusal to everybody, and name servers have to listen there too (RFC
+ * 7766). So when a server has been silent for a moment, a TCP connection is tried: a refused connection means that no
+ * answer will come.
  *
- * A firewall may let DNS pass over UDP alone. A server that answers over UDP although TCP is refused is remembered, and
- * refused connections no longer count for it until one succeeds.
+ * A firewall may let DNS pass over UDP alone. A server that answers over UDP although TCP is refused is remembered.
+ * Refused connections no longer count for such a server until a connection succeeds.
  *
  * Permissions: net (the name servers).
  *
@@ -31,7 +32,7 @@ const RECHECK_MS = 60_000;
 /** Errors of a connection that also mean that questions do not reach the server. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EACCES", "EPERM"]);
 
-/** The state of one name server over UDP. */
+/** The state of a name server over UDP. */
 export class Contact {
   /** Questions to the server that wait for an answer. */
   #waiting = 0;
@@ -42,10 +43,7 @@ export class Contact {
   /** Ends the attempted connection. */
   #trying: Cancel | undefined;
   #refusal: { readonly reason: string; readonly until: number } | undefined;
-  /**
-   * The time of the next try over TCP, for a server that answers over UDP although it refuses TCP. Undefined: TCP
-   * counts.
-   */
+  /** The time of the next try over TCP, for a server that answers over UDP but refuses TCP. Undefined: TCP counts. */
   #withoutTcp: number | undefined;
 
   readonly #clock: Clock;
@@ -72,7 +70,7 @@ export class Contact {
     return this.#refusal !== undefined;
   }
 
-  /** Why a question need not be sent now. Undefined: send it. */
+  /** Why a question need not be sent now. Undefined: send the question. */
   refusal(): string | undefined {
     const refusal = this.#refusal;
     if (refusal === undefined || this.#clock.monotonic() >= refusal.until) return undefined;

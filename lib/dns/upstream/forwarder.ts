@@ -2,7 +2,7 @@
  * Forwards questions to name servers. Equal questions under way are asked once, failures fall back on kept answers, and
  * everything is counted.
  *
- * Permissions: those of the transports.
+ * Permissions: the permissions of the transports.
  *
  * @module
  */
@@ -77,16 +77,16 @@ export interface ForwarderParts {
 }
 
 /**
- * Takes an answer. Undefined: no server gave one. The answer is shared and valid during the call only, so it must be
- * copied.
+ * Takes an answer. Undefined: no server gave an answer. The answer is shared and valid during the call only, so the
+ * taker must copy the answer.
  */
 type Taker = (message: Uint8Array | undefined) => void;
 
-/** Equal questions that wait for one answer. */
+/** Equal questions that wait for the same answer. */
 interface UnderWay {
   inquiry: Inquiry;
   takers: Taker[];
-  /** The time to give a kept answer, if there is one. */
+  /** The time to give a kept answer, if an answer is kept. */
   stale: { at: number; fire(now: number): void } | undefined;
 }
 
@@ -134,7 +134,7 @@ export class Forwarder {
   /**
    * Asks for the answer to a client's packet. The answer is shared by all clients with the same question, has the first
    * client's ID, and may spell the name as another client did.
-   * @param query The packet. It is kept and not changed.
+   * @param query The packet. The forwarder keeps the packet and does not change the bytes.
    * @param question The packet's question.
    */
   forward(query: Uint8Array, question: Question, udp: boolean, take: Taker): void {

@@ -1,6 +1,6 @@
 /**
- * One question's way through the name servers: which server to ask when, which answer to take, when to give up. An
- * inquiry has no sockets and no timers of its own: it receives answers, failures and time.
+ * A question's way through the name servers: when to ask a server, when to take an answer, and when to give up. An
+ * inquiry has no sockets and no timers: the inquiry receives answers, failures and time.
  *
  * @module
  */

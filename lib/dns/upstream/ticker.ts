@@ -1,5 +1,5 @@
 /**
- * One timer for many deadlines: a timer for each question would cost more than the rest of the question.
+ * A single timer for many deadlines: a timer for each question would cost more than the rest of the question.
  *
  * @module
  */

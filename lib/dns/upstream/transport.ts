@@ -5,21 +5,21 @@
  */
 import type { ListenEndpoint } from "../listen_plan.ts";
 
-/** A name server. Each server is one object, and servers are compared by identity. */
+/** A name server. Each server is a single object, and servers are compared by identity. */
 export type NameServer = ListenEndpoint;
 
-/** Receives the results of one question. */
+/** Receives the results of a question. */
 export interface ExchangeEvents {
   /**
    * A server sent a well-formed answer to the question.
-   * @param message Its ID is not the client's. The bytes are valid during the call only.
+   * @param message With another ID than the client's. The bytes are valid during the call only.
    */
   answered(server: NameServer, message: Uint8Array): void;
   /** A server will send no answer; `reason` is for people. */
   failed(server: NameServer, reason: string): void;
 }
 
-/** One question under way. */
+/** A question under way. */
 export interface Exchange {
   /**
    * Sends the question to a server. Over UDP the same server may be asked again. A server that is known to refuse fails

@@ -1,10 +1,10 @@
 /**
- * Questions to name servers over UDP, from one socket for each family. The sockets are replaced often.
+ * Questions to name servers over UDP, from a socket for each family. The sockets are replaced often.
  *
- * A socket of its own for every question would cost system calls and leave an entry in the kernel's connection table
- * each time; a single socket for the life of the process would make forged answers easier. So the socket is replaced
- * after some time or use, IDs are random, and an answer must come from a server that was asked and repeat the question.
- * (Four sockets at a time made a question an eighth dearer: each answer woke another receiver.)
+ * A separate socket for every question would cost system calls and leave an entry in the kernel's connection table each
+ * time; a single socket for the life of the process would make forged answers easier. So the socket is replaced after
+ * some time or use, IDs are random, and an answer must come from a server that was asked and repeat the question. (Four
+ * sockets at a time made a question an eighth dearer: each answer woke another receiver.)
  *
  * Permissions: net (the name servers; a local port).
  *

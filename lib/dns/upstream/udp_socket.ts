@@ -1,5 +1,5 @@
 /**
- * One UDP socket towards name servers: gives questions their IDs, and matches answers with questions.
+ * A UDP socket towards name servers: gives questions their IDs, and matches answers with questions.
  *
  * Permissions: net (the name servers).
  *
@@ -24,8 +24,8 @@ export interface Sent {
 }
 
 /**
- * A question that failed because its server apparently refuses. An answer to the question proves that the server does
- * not refuse.
+ * A question that failed because the asked server apparently refuses. An answer to the question proves that the server
+ * does not refuse.
  */
 interface LateQuestion {
   readonly query: Uint8Array;
@@ -33,7 +33,7 @@ interface LateQuestion {
   readonly stopTimer: Cancel;
 }
 
-/** A socket of one family. It receives from the start. */
+/** A socket of an address family. The socket receives from the start. */
 export class UpstreamSocket {
   readonly #sent = new Map<number, Sent>();
   readonly #late = new Map<number, LateQuestion>();
@@ -77,7 +77,7 @@ export class UpstreamSocket {
     return id;
   }
 
-  /** Sends a registered question to one server. */
+  /** Sends a registered question to a server. */
   send(id: number, sent: Sent, contact: Contact): void {
     if (!sent.contacts.includes(contact)) {
       sent.contacts.push(contact);
@@ -160,7 +160,7 @@ export class UpstreamSocket {
       } catch (error) {
         if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
         this.#log.debug("upstream socket", { error });
-        // An error of the network below concerns one packet. An error of the socket would repeat without end.
+        // An error of the network below concerns a single packet. An error of the socket would repeat without end.
         if (!(error instanceof Deno.errors.ConnectionRefused)) return this.close();
       }
     }

@@ -193,7 +193,7 @@ export class ServiceEntryRegistry implements Registry {
    * Present checked entries without a health in their status count as healthy until their agents report: a server that
    * starts does not know the reports to the server before.
    *
-   * @returns Ends the wait: entries without a report since then become unhealthy.
+   * @returns Ends the wait: entries still without a report become unhealthy.
    */
   awaitReports(): () => void {
     const awaited = [...this.#entryObjects.values()].filter(isChecked);
@@ -310,8 +310,7 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Makes the touched services again and reports the differences: services first, so that endpoints find their
-   * services.
+   * Makes the touched services again and reports differences: services first, so that endpoints have their services.
    *
    * @param touched Services with changed entries.
    * @param selecting Services with changes of the selected workloads alone.
