@@ -31,7 +31,7 @@ import type { AnalyzedWorld } from "./reader/source.ts";
 export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups" | "instants"> {
   /** Wall time in milliseconds since 1970: certificates end. */
   readonly now: () => number;
-  /** An analyzer threw, which is a defect. The object has no findings until the next change. */
+  /** An analyzer threw. Such an exception is a defect. The object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
 }
 
@@ -47,7 +47,7 @@ export class Analysis {
   /** Objects to look at again when something else changes, and their dependencies. */
   readonly #readers = new Map<string, Subject>();
   #dependencies = new Dependencies();
-  /** Objects with an analyzer that threw. They are looked at again with every change. */
+  /** Objects with an analyzer that threw. Every change repeats their analysis. */
   readonly #failed = new Map<string, Subject>();
   /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
@@ -161,10 +161,10 @@ export class Analysis {
     this.#failed.delete(key);
   }
 
-  /** Brings the findings up to date, one object a step. Changes during the work are taken in, too. */
+  /** Brings the findings up to date, an object at each step. Changes during the work are taken in, too. */
   *steps(): Generator<void, void> {
     this.#invalidate();
-    // Work that is added meanwhile is done in this loop as well.
+    // Work added meanwhile is done in this loop as well.
     for (const [key, subject] of this.#pending) {
       this.#pending.delete(key);
       this.#look(key, subject);
@@ -229,7 +229,7 @@ export class Analysis {
     for (const key of [...this.#findings.keys()].sort()) yield* this.#findings.get(key) ?? [];
   }
 
-  /** The findings of one object. */
+  /** The findings about an object. */
   findingsOf(key: string): readonly Finding[] {
     return this.#findings.get(key) ?? [];
   }

@@ -1,5 +1,5 @@
 /**
- * The analyzer: a pure function of one object (or fact) and a reader that reports mistakes.
+ * The analyzer: a pure function of an object (or fact) and a reader. An analyzer reports mistakes.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Severity } from "../finding/finding.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
 
-/** An object that an analyzer looks at. */
+/** An object under analysis. */
 export type SubjectOf<K extends Kind | FactKind> = K extends Kind ? ConfigObject<K>
   : K extends FactKind ? Fact<K>
   : never;
@@ -17,11 +17,11 @@ export type SubjectOf<K extends Kind | FactKind> = K extends Kind ? ConfigObject
 /** Kinds of objects with analyzers. */
 export type SubjectKind = Kind | FactKind;
 
-/** One mistake in a report. */
+/** A mistake in a report. */
 export interface ReportedMistake {
   /** Path from the object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
   readonly field: string;
-  /** The value as it is written. Absent: the field is missing, or the mistake is about the whole object. */
+  /** The value as written. Absent: the field is missing, or the mistake is about the whole object. */
   readonly value?: unknown;
   /** The value that would be right. */
   readonly expected: string;
@@ -33,10 +33,10 @@ export interface ReportedMistake {
   readonly others?: readonly string[];
 }
 
-/** Takes the mistakes that an analyzer finds. */
+/** Takes the mistakes found by an analyzer. */
 export type ReportMistake = (severity: Severity, name: FindingName, mistake: ReportedMistake) => void;
 
-/** One analyzer. The same question must give the same reports in the same order. */
+/** A single analyzer. The same question must give the same reports in the same order. */
 export interface Analyzer<K extends SubjectKind = SubjectKind> {
   readonly kind: K;
   /** Every sort of finding that the analyzer may report. */

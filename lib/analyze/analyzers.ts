@@ -1,5 +1,5 @@
 /**
- * All analyzers, one line each.
+ * All analyzers, each on a line.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The findings of one object: the findings of all analyzers of its kind, without the suppressed findings.
+ * The findings about an object: the findings of all analyzers of its kind, without the suppressed findings.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer
 import type { AnalysisReader } from "./reader/reader.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 
-/** Findings kept for one object. */
+/** Kept findings of each object. */
 const MAX_FINDINGS_OF_ONE = 100;
 
 const BY_KIND: ReadonlyMap<SubjectKind, readonly Analyzer[]> = Map.groupBy(ANALYZERS, ({ kind }) => kind);
@@ -46,7 +46,7 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
   return found.length === 0 ? NOTHING : found;
 }
 
-/** Ends the analysis of an object after the last finding that is kept. */
+/** Ends the analysis of an object after the last kept finding. */
 class EnoughFound extends Error {
   override name = "EnoughFound";
 }

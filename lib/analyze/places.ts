@@ -1,6 +1,6 @@
 /**
- * The places of the fields that findings are about. An analysis knows objects and paths. Lines and columns are in the
- * files, which are read again only when somebody asks for places.
+ * The places of the fields in findings. An analysis knows objects and paths. Lines and columns are in the files. The
+ * files are read again only when somebody asks for places.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import { fieldPositions, FileDocuments } from "../config/document/positions.ts";
 import { type Finding, findingKeys } from "../finding/finding.ts";
 import type { FileOrigin, Origin } from "../finding/origin.ts";
 
-/** Findings in one file whose places are not known yet. */
+/** Findings in a file whose places are not known yet. */
 export interface UnplacedFindings {
-  /** The file. Line and path are those of the first object. */
+  /** The file, with the line and path of the first object. */
   readonly file: FileOrigin;
   readonly findings: readonly Finding[];
 }
 
-/** Findings located in one pass. The others have the line of their object until the next pass. */
+/** Findings located in each pass. The others have the line of their object until the next pass. */
 const MAX_LOCATED = 500;
 
 /** Places of findings. Each place is found once, until the object moves. */
@@ -27,15 +27,15 @@ export class FindingPlaces {
 
   /**
    * @param originOf Of an object or fact, by its key.
-   * @param isStale Whether an object's text is no longer at the place where it was read, so that its fields have no
-   * lines. Default: no object is stale.
+   * @param isStale Whether an object's text is no longer at its former place, so that its fields have no lines.
+   * Default: no object is stale.
    */
   constructor(originOf: (key: string) => Origin | undefined, isStale: (key: string) => boolean = () => false) {
     this.#originOf = originOf;
     this.#isStale = isStale;
   }
 
-  /** A finding with its place: line and column of the field if they are known, or else the line of the object. */
+  /** A finding with its place: line and column of the field if known, or else the line of the object. */
   placed(finding: Finding): Finding {
     const origin = this.#origin(finding);
     if (origin === undefined) return finding;
@@ -62,14 +62,14 @@ export class FindingPlaces {
   }
 
   /**
-   * Locates findings of one file, one object a step.
+   * Locates findings of a file, an object at each step.
    *
    * @param bytes The file; undefined: the file cannot be read, so only the lines of the objects are known.
    */
   *locate({ file, findings }: UnplacedFindings, bytes: Uint8Array | undefined): Generator<void, void> {
     const documents = bytes && new FileDocuments(bytes, file.file);
     const byOrigin = [...Map.groupBy(findings, (finding) => this.#origin(finding))];
-    // Objects of one document follow each other, so each document is parsed once.
+    // Objects of the same document follow each other, so each document is parsed once.
     for (const [origin, list] of byOrigin.sort(([a], [b]) => lineOf(a) - lineOf(b))) {
       if (origin?.from !== "file") continue;
       const fields = list.map(({ place: { field } }) => field);

@@ -1,5 +1,5 @@
 /**
- * The action of a route on a request: the clusters that may get the request, or an answer of the proxy.
+ * The action of a route on a request: the possible clusters of the request, or an answer of the proxy.
  *
  * @module
  */
@@ -98,7 +98,7 @@ function destinations(action: RouteAction, request: NormalizedRequest): ClusterS
     .filter((one) => one.weight > 0);
 }
 
-/** Path and authority as the upstream sees them. */
+/** Path and authority as seen by the upstream. */
 function upstreamOf(
   route: Route,
   action: RouteAction,
@@ -147,7 +147,7 @@ function redirectLocation(route: Route, request: NormalizedRequest): string {
 }
 
 /**
- * The host as the client wrote it. The port is removed if another port replaces it, or if a new scheme changes the
+ * The host in the client's spelling. The port is removed if another port replaces it, or if a new scheme changes the
  * default port.
  */
 function originalHost(request: NormalizedRequest, scheme: string, newPort: boolean): string {

@@ -24,7 +24,7 @@ function carriesToken(config: google.protobuf.Any | undefined, request: Normaliz
   return Object.values(filter?.providers ?? {}).some((provider) => hasToken(provider, request));
 }
 
-/** The places for a provider that names none. */
+/** The places for a provider without places of its own. */
 const USUAL = { headers: [{ name: "authorization", value_prefix: "Bearer " }], params: ["access_token"], cookies: [] };
 
 function hasToken({ from_headers, from_params, from_cookies }: JwtProvider, request: NormalizedRequest): boolean {
@@ -44,8 +44,8 @@ const BEFORE = "istio-ext-authz-";
 const BEHIND = "-deny-due-to-bad-CUSTOM-action";
 
 /**
- * A rule in the words of configuration: `AuthorizationPolicy shop/cart rules[0]`. A name of another form stays as it
- * is.
+ * A rule in the words of configuration: `AuthorizationPolicy shop/cart rules[0]`. A name of another form stays
+ * unchanged.
  */
 function ruleText(name: string): string {
   const from = name.startsWith(BEFORE) ? BEFORE.length : 0;
@@ -67,7 +67,7 @@ export function isJudging(type: string): boolean {
 type RuleNotes = Record<string, Record<string, unknown>>;
 
 /**
- * The reason why filters end the request or connection; undefined: the filters let it pass.
+ * The reason why filters end the request or connection; undefined: the request or connection may pass.
  *
  * The answer of an authorizer is not judged. A token in the request is not judged either, unless its claims are given
  * as metadata. Without a token there are no claims.

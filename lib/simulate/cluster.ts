@@ -64,7 +64,7 @@ export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }
 
-/** The transport inside a PROXY protocol header or an internal listener; any other transport stays as it is. */
+/** The transport inside a PROXY protocol header or an internal listener; any other transport stays unchanged. */
 function innerSocket(socket: TransportSocket | undefined): TransportSocket | undefined {
   const outer = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER) ??
     unpack<InternalUpstreamTransport>(socket?.typed_config, INTERNAL);
@@ -149,7 +149,7 @@ function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
   };
 }
 
-/** Requests may offer other protocols than the socket: a filter takes them from the cluster's metadata. */
+/** Requests may offer other protocols than the socket: a filter takes the protocols from the cluster's metadata. */
 function httpProtocols(cluster: Cluster): readonly string[] | undefined {
   const { http_alpn: written } = fromStruct(cluster.metadata?.filter_metadata?.["istio"]);
   return typeof written === "string" ? written.split(",") : undefined;

@@ -14,13 +14,13 @@ export function packedName(any: google.protobuf.Any | undefined): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** The message in an `Any`; undefined for a message of another name, and for a name that the descriptor lacks. */
+/** The message in an `Any`; undefined for a message of another name, and for a name unknown to the descriptor. */
 export function unpack<T>(any: google.protobuf.Any | undefined, name: string): T | undefined {
   if (packedName(any) !== name || !knowsMessage(name)) return undefined;
   return decode<T>(name, any?.value ?? new Uint8Array());
 }
 
-/** A filter with its configuration, which is inline or comes from an extension configuration by name. */
+/** A filter with its configuration, inline or from an extension configuration by name. */
 export interface ConfiguredFilter {
   readonly name?: string;
   readonly typed_config?: google.protobuf.Any;

@@ -1,5 +1,5 @@
 /**
- * The resources of one proxy in their encoded form. Each resource is decoded when a simulation asks for it.
+ * The resources of a proxy in their encoded form. A resource is decoded when a simulation asks for it.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface EncodedMessage {
   /** With the prefix `type.googleapis.com/`. */
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Keys of the configuration objects that made the resource. */
+  /** Keys of the configuration objects behind the resource. */
   readonly causes?: readonly string[];
 }
 
@@ -26,17 +26,17 @@ const TYPES = {
   extensions: "envoy.config.core.v3.TypedExtensionConfig",
 } as const;
 
-/** Encoded resources of one type, by name. */
+/** Encoded resources of a type, by name. */
 export interface EncodedTable {
   get(name: string): EncodedMessage | undefined;
   /** Each name once. */
   names(): Iterable<string>;
 }
 
-/** The encoded resources of one proxy: a table for each type URL. Nothing is read before a table is asked. */
+/** The encoded resources of a proxy: a table for each type URL. Nothing is read before a table is asked. */
 export type EncodedTables = (typeUrl: string) => EncodedTable;
 
-/** The resources of one proxy. Resources of other types are ignored. */
+/** The resources of a proxy. Resources of other types are ignored. */
 export function resourcesFrom(messages: Iterable<EncodedMessage>): ProxyResources {
   return resourcesIn(tablesOf(messages));
 }
@@ -54,7 +54,7 @@ export function tablesOf(messages: Iterable<EncodedMessage>): EncodedTables {
   };
 }
 
-/** The resources of one proxy from existing tables. Reading one resource does not touch the others. */
+/** The resources of a proxy from existing tables. Reading a resource does not touch the others. */
 export function resourcesIn(tables: EncodedTables): ProxyResources {
   const table = (kind: keyof typeof TYPES) => tables(`${TYPE_URL_PREFIX}${TYPES[kind]}`);
   const lazy = <T>(kind: keyof typeof TYPES) => new DecodedMap<T>(TYPES[kind], table(kind));

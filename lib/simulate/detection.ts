@@ -8,7 +8,7 @@ import type { DetectionStep, SimulatedRequest } from "./types.ts";
 
 type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
-/** The two inspectors, by the end of the type. Listeners made for Istio have them under other names. */
+/** The two inspectors, by the end of the type. Listeners made for Istio use other names. */
 const TLS_INSPECTOR = "tls_inspector.v3.TlsInspector";
 const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
 
@@ -21,7 +21,7 @@ const ALPN_OF_VERSION = { "HTTP/1.0": "http/1.0", "HTTP/1.1": "http/1.1", "HTTP/
  * Without a TLS inspector a TLS hello is not recognised. Without an HTTP inspector no application protocol is
  * recognised.
  *
- * @param listeners In the order in which the connection passes them.
+ * @param listeners In the order of the connection's way.
  */
 export function detect(
   listeners: readonly envoy.config.listener.v3.Listener[],

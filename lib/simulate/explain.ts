@@ -1,16 +1,16 @@
 /**
- * A simulation in words: one line a step.
+ * A simulation in words: a line for each step.
  *
  * @module
  */
 import type { ClusterStep, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
 
-/** Endpoints of a cluster that a line lists. */
+/** The most endpoints of a cluster listed on a line. */
 const MAX_ENDPOINTS = 5;
-/** Configuration objects that a line names. */
+/** The most configuration objects named on a line. */
 const MAX_CAUSES = 3;
 
-/** The steps and the outcome, one line each. */
+/** The steps and the outcome, a line each. */
 export function explain({ steps, outcome }: Simulation): string {
   return [...steps.map(withCause), ending(outcome)].join("\n");
 }

@@ -21,7 +21,7 @@ export interface InspectedConnection {
   readonly detection: DetectionStep;
 }
 
-/** The chain that was chosen. */
+/** The chosen chain. */
 export interface ChosenChain {
   readonly chain: FilterChain;
   /** -1: the default chain. */
@@ -29,7 +29,7 @@ export interface ChosenChain {
   readonly matched: readonly string[];
 }
 
-/** How specific a chain is for one criterion. Undefined: the chain does not match. 0: the chain has no condition. */
+/** How specific a chain is for a criterion. Undefined: the chain does not match. 0: the chain has no condition. */
 type CriterionFit = { readonly rank: number; readonly text: string } | undefined;
 
 const INDIFFERENT: CriterionFit = { rank: 0, text: "" };
@@ -105,7 +105,7 @@ function applicationProtocol(
   { detection: { applicationProtocols } }: InspectedConnection,
 ): CriterionFit {
   if (!match.application_protocols?.length) return INDIFFERENT;
-  // The first protocol of the client that any chain names decides.
+  // The first protocol of the client named by any chain decides.
   const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
   if (index < 0) return undefined;
   return { rank: applicationProtocols.length - index, text: `application protocol ${applicationProtocols[index]}` };

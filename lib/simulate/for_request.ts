@@ -1,5 +1,5 @@
 /**
- * The part of a proxy's resources that one request may meet. Of thousands of listeners and virtual hosts only a few are
+ * The part of a proxy's resources that a request may meet. Of thousands of listeners and virtual hosts only a few are
  * decoded. The bytes of the others are scanned without decoding any text.
  *
  * @module
@@ -19,7 +19,7 @@ type AdditionalAddress = envoy.config.listener.v3.AdditionalAddress;
 /** Fields of `Listener`. */
 const FIELD = { name: 1, address: 2, useOriginalDst: 4, internalListener: 27, additionalAddresses: 33 } as const;
 
-/** Names of the listeners that redirected connections arrive at. */
+/** Names of the listeners for redirected connections. */
 const VIRTUAL = /^virtual(?:In|Out)bound$/;
 
 /**
@@ -75,7 +75,7 @@ export function resourcesForRequest(tables: EncodedTables, { host = "", destinat
   };
 }
 
-/** A table without the resources that do not count. */
+/** A table with only the resources that count. */
 function some(all: EncodedTable, counts: (bytes: Uint8Array) => boolean): EncodedTable {
   return {
     get: (name) => all.get(name),
@@ -90,14 +90,14 @@ const ASTERISK = "*".charCodeAt(0);
 /** Whether a domain may cover a host: the domain begins or ends with `*`, or with the name of the host. */
 function domainOf(host: string): IsDomain {
   const name = Buffer.from(host.toLowerCase().replace(/:\d+$/, ""));
-  // Upper and lower case differ in one bit. Other bytes that differ in this bit are compared exactly later.
+  // Upper and lower case differ in a single bit. Other bytes with a difference in this bit are compared exactly later.
   const begins = (bytes: Uint8Array, at: number) => name.every((byte, i) => (bytes[at + i]! | 0x20) === (byte | 0x20));
   return (bytes, from, to) =>
     bytes[from] === ASTERISK || bytes[to - 1] === ASTERISK ||
     to - from >= name.length && begins(bytes, from);
 }
 
-/** Route configurations with the virtual hosts that may match. Each is decoded when it is asked for. */
+/** Route configurations with the virtual hosts that may match. Each is decoded on demand. */
 class RoutesForRequest extends Map<string, envoy.config.route.v3.RouteConfiguration> {
   readonly #encoded: EncodedTable;
   readonly #isDomain: IsDomain;

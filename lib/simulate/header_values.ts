@@ -2,8 +2,8 @@
  * The values of a request's headers as Envoy stores them.
  *
  * Envoy keeps the values of a repeated header apart, and a matcher looks at each value. Some headers have a slot of
- * their own in Envoy's memory. A slot has room for one value, so Envoy joins the values. (Measured with Envoy 1.40; a
- * test repeats the measurement for every name.)
+ * their own in Envoy's memory. A slot has room for a single value, so Envoy joins the values. (Measured with Envoy
+ * 1.40; a test repeats the measurement for every name.)
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { SimulatedRequest } from "./types.ts";
 /** Values by header names in lower case. */
 export type HeaderValues = ReadonlyMap<string, readonly string[]>;
 
-/** Headers with one value in Envoy. Several values are joined by commas. */
+/** Headers with a single value in Envoy. Several values are joined by commas. */
 export const JOINED_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",

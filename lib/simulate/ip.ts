@@ -11,7 +11,7 @@ export function ipOf(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(text) ? ipaddr.parse(text) : undefined;
 }
 
-/** Whether two texts are one address. */
+/** Whether two texts are the same address. */
 export function sameIp(a: string, b: string): boolean {
   if (a === b) return true;
   const [left, right] = [ipOf(a), ipOf(b)];
@@ -23,7 +23,7 @@ export function isLoopback(text: string): boolean {
   return ipOf(text)?.range() === "loopback";
 }
 
-/** Length of the longest range that holds the address; undefined: no range holds the address. */
+/** Length of the longest range around the address; undefined: no range holds the address. */
 export function longestRange(
   ranges: readonly envoy.config.core.v3.CidrRange[],
   address: string,

@@ -1,5 +1,5 @@
 /**
- * Chooses the listener that takes a connection.
+ * Chooses the listener for a connection.
  *
  * @module
  */
@@ -22,10 +22,11 @@ export interface ChosenListener {
 /**
  * Chooses the listener.
  *
- * A redirected connection arrives at the virtual listener of its direction. Where that hands connections on
- * (`use_original_dst`), the listener of the original address takes it, else one of any address and that port, else
- * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket. A
- * connection that came by HBONE goes on at the internal listener behind the one that ended CONNECT.
+ * A redirected connection arrives at the virtual listener of its direction. If the virtual listener hands connections
+ * on (`use_original_dst`), the listener of the original address takes the connection. Without such a listener, a
+ * listener of any address with the port takes the connection, or else the virtual listener keeps the connection. A
+ * connection without redirection needs a listener with a socket. A connection that came by HBONE goes on at the
+ * internal listener behind the listener that ended CONNECT.
  *
  * @returns Undefined when there is no listener: the connection is refused.
  */

@@ -14,7 +14,7 @@ type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 /** Longest quoted value of a request, in characters. */
 const SHOWN = 60;
 
-/** Quoted values of one header. */
+/** Quoted values of a header. */
 const MAX_VALUES = 3;
 
 /** Why a request's header does not match; undefined: the header matches. */

@@ -38,8 +38,8 @@ export function matchesString(matcher: StringMatcher, text: string): boolean {
 }
 
 /**
- * Whether a request's header matches. Each value of a repeated header is compared. One matching value is enough; an
- * inverted matcher needs no value to match. A missing header matches only a condition on absence, unless the matcher
+ * Whether a request's header matches. Each value of a repeated header is compared. A single matching value is enough;
+ * an inverted matcher needs no value to match. A missing header matches only a condition on absence, unless the matcher
  * treats missing as empty. So "another value" does not match a missing header.
  */
 export function matchesHeader(matcher: envoy.config.route.v3.HeaderMatcher, request: NormalizedRequest): boolean {
@@ -72,7 +72,7 @@ function comparison(matcher: envoy.config.route.v3.HeaderMatcher): ((value: stri
   return undefined;
 }
 
-/** Whether a request's query matches. Values are compared as they are written, without decoding. */
+/** Whether a request's query matches. Values are compared as written, without decoding. */
 export function matchesQuery(matcher: envoy.config.route.v3.QueryParameterMatcher, path: string): boolean {
   const value = queryOf(path).get(matcher.name ?? "");
   if (matcher.string_match) return value !== undefined && matchesString(matcher.string_match, value);

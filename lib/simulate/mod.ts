@@ -1,5 +1,5 @@
 /**
- * The request simulator: a proxy's steps with a request, and the object that caused each of them.
+ * The request simulator: a proxy's steps with a request, and the object behind each step.
  *
  * ```ts
  * import { explain, resourcesFrom, simulate } from "@mesh/pilot";

@@ -15,7 +15,7 @@ import type { SimulatedRequest } from "./types.ts";
 
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 
-/** Account names that no workload has. A condition that holds for both names holds for every account. */
+/** Account names used by no workload. A condition that holds for both names holds for every account. */
 const PROBES = ["0-no-such-account", "z.other-such-name"] as const;
 
 /**
@@ -112,7 +112,7 @@ function isAuthenticated(
   return isCaller(principal_name, connection);
 }
 
-/** Filter state of HBONE connections: the identity that the client of the CONNECT has shown. */
+/** Filter state of HBONE connections: the identity shown by the client of the CONNECT. */
 const PEER_PRINCIPAL = "io.istio.peer_principal";
 
 /** Whether the filter state matches. Only HBONE connections have this state. */

@@ -29,7 +29,7 @@ export interface ChosenRoute {
   readonly share: number;
 }
 
-/** The first route that matches. A route for a share of the requests counts as a match. */
+/** The first matching route. A route for a share of the requests counts as a match. */
 export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): RouteChoice {
   const passed: PassedRoute[] = [];
   for (const [index, route] of routes.entries()) {
@@ -41,7 +41,7 @@ export function chooseRoute(routes: readonly Route[], request: NormalizedRequest
   return { chosen: undefined, passed };
 }
 
-/** The first condition of a match that fails, in words; undefined: all conditions hold. */
+/** The first failing condition of a match, in words; undefined: all conditions hold. */
 export function mismatch(match: RouteMatch, request: NormalizedRequest): string | undefined {
   if (match.tls_context) throw new NotJudged("a match on the client certificate");
   if (!matchesPath(match, request)) return `path ${pathAlone(request.path)} is not ${pathText(match)}`;

@@ -1,6 +1,6 @@
 /**
- * Takes a route configuration apart without decoding it. A configuration may hold thousands of virtual hosts, and a
- * page needs a few.
+ * Takes an encoded route configuration apart without decoding the whole. A configuration may hold thousands of virtual
+ * hosts, and a page needs a few.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const FIELD = { virtualHosts: 2, name: 1, domains: 2 } as const;
 /** Length-delimited, the wire type of texts and messages. */
 const DELIMITED = 2;
 
-/** A virtual host. Its routes are decoded when they are asked for. */
+/** A virtual host. Its routes are decoded on demand. */
 export interface HostPart {
   readonly name: string;
   readonly domains: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What the simulator knows about the secrets that a proxy's TLS needs.
+ * The simulator's knowledge about the secrets for a proxy's TLS.
  *
  * @module
  */

@@ -10,10 +10,7 @@ import type { ProxyResources } from "./types.ts";
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig;
 
-/**
- * The first secret of a TLS context that is not sent. If every secret may be sent: the first secret whose state is
- * uncertain.
- */
+/** The first unsent secret of a TLS context. If every secret may be sent: the first secret of uncertain state. */
 export function lackedSecret(
   { secrets }: Pick<ProxyResources, "secrets">,
   context: CommonTlsContext | undefined,
@@ -37,7 +34,7 @@ function* asked(context: CommonTlsContext): Iterable<readonly [SecretPart, SdsSe
   if (authorities) yield ["authorities", authorities];
 }
 
-/** A missing secret in words, after the name of the part that needs it. */
+/** A missing secret in words, after the name of the part that needs the secret. */
 export function lackedText({ name, why }: LackedSecret): string {
   return `${name} is not sent: ${why}`;
 }

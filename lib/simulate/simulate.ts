@@ -4,8 +4,8 @@
  *     request ─> listener ─> first bytes ─> filter chain ─┬─> HTTP: virtual host ─> route ─> action ─┐
  *                                                         └─> TCP proxy ─────────────────────────────┴─> clusters ─> endpoints
  *
- * It applies the rules by which Envoy decides. Shares and weights are reported, not drawn at random; health is the one
- * that the control plane sent. Where a rule is not implemented the outcome is `unknown`, never a guess.
+ * The simulation applies Envoy's rules. Shares and weights are reported, not drawn at random. Health is the health sent
+ * by the control plane. Where a rule is not implemented the outcome is `unknown`, never a guess.
  *
  * @module
  */
@@ -35,7 +35,7 @@ import type {
 } from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
 
-// Requests that a proxy answers itself because the route has a fault.
+// Requests answered by the proxy itself because the route has a fault.
 
 type FaultLevel = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
 type FaultSetting = envoy.extensions.filters.http.fault.v3.HTTPFault;
@@ -66,7 +66,7 @@ function abortOf(levels: readonly FaultLevel[]): RouteStep["abort"] {
   return status === undefined || share === 0 ? undefined : { status, share };
 }
 
-/** The HTTP statuses that Envoy sends for gRPC statuses, by the gRPC number. */
+/** The HTTP statuses sent by Envoy for gRPC statuses, by the gRPC number. */
 const HTTP_OF_GRPC: readonly number[] = [
   ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
 ];
@@ -278,7 +278,7 @@ function forward(
   return failed(clusters.every(({ type }) => type === "missing") ? "missing" : lacking, missingStatus);
 }
 
-/** A cluster, and the outcome of requests to a cluster that takes none. */
+/** A cluster, and the outcome of requests to a cluster that takes no requests. */
 function followed(
   walk: SimulationState,
   share: ClusterShare,

@@ -1,12 +1,12 @@
 /**
- * Input and output of the simulator: the resources of one proxy, a request, and the steps of the proxy.
+ * Input and output of the simulator: the resources of a proxy, a request, and the steps of the proxy.
  *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import type { LackedSecret, SecretLookup } from "./secret_types.ts";
 
-/** The resources of one proxy by name, as decoded messages (enums as numbers, `Any` packed). */
+/** The resources of a proxy by name, as decoded messages (enums as numbers, `Any` packed). */
 export interface ProxyResources {
   readonly listeners: ReadonlyMap<string, envoy.config.listener.v3.Listener>;
   readonly routes: ReadonlyMap<string, envoy.config.route.v3.RouteConfiguration>;
@@ -15,12 +15,12 @@ export interface ProxyResources {
   readonly clusters: ReadonlyMap<string, envoy.config.cluster.v3.Cluster>;
   /** Endpoints by the name that the cluster asks for. */
   readonly assignments: ReadonlyMap<string, envoy.config.endpoint.v3.ClusterLoadAssignment>;
-  /** Extension configurations by name. Filters ask for them. */
+  /** Extension configurations by name, for the filters. */
   readonly extensions: ReadonlyMap<string, envoy.config.core.v3.TypedExtensionConfig>;
-  /** Keys of the configuration objects that made a resource, if known (`VirtualService/ns/name`). */
+  /** Keys of the configuration objects behind a resource, if known (`VirtualService/ns/name`). */
   readonly causesOf?: (kind: "listeners" | "routes" | "virtualHosts" | "clusters", name: string) => readonly string[];
   /**
-   * Tells whether the server sends a secret to the proxy; undefined: it is sent. Absent: nothing is known about
+   * Tells whether the server sends a secret to the proxy; undefined: the secret is sent. Absent: nothing is known about
    * secrets, and every secret counts as sent.
    */
   readonly secrets?: SecretLookup;
@@ -41,10 +41,10 @@ export type WireProtocol =
   /** TLS; inside is HTTP when the request has a `host`, else bytes. */
   | "tls";
 
-/** Headers by name: one value, or the values of a repeated header. */
+/** Headers by name: a single value, or the values of a repeated header. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** One HTTP request, or one connection with other bytes. */
+/** An HTTP request, or a connection with other bytes. */
 export interface SimulatedRequest {
   /**
    * How the connection reaches the proxy. `outbound` and `inbound`: the connection is redirected to `virtualOutbound`
@@ -52,7 +52,7 @@ export interface SimulatedRequest {
    * HTTP proxy port, bound sockets).
    */
   readonly direction: "outbound" | "inbound" | "direct";
-  /** The address that the client dialled. */
+  /** The address dialled by the client. */
   readonly destination: SocketAddress;
   /** Default 127.0.0.1 with an ephemeral port. */
   readonly source?: Partial<SocketAddress>;
@@ -81,11 +81,11 @@ export interface SimulatedRequest {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The objects that caused a step, as far as they are known. */
+/** The objects behind a step, as far as known. */
 interface Caused {
   /** The object in the metadata of the resource (`filter_metadata.istio.config`). */
   readonly cause?: string;
-  /** Keys of all objects that made the resource (see `ProxyResources.causesOf`). */
+  /** Keys of all objects behind the resource (see `ProxyResources.causesOf`). */
   readonly causes?: readonly string[];
 }
 
@@ -93,7 +93,7 @@ interface Caused {
 export interface ListenerStep extends Caused {
   readonly step: "listener";
   readonly name: string;
-  /** The listener that the connection was redirected to. It handed the connection on. */
+  /** The listener that took the redirected connection and handed the connection on. */
   readonly via?: string;
   readonly why: "exact address" | "wildcard address" | "no listener for the original destination" | "inside of HBONE";
 }
@@ -106,13 +106,13 @@ export interface DetectionStep {
   readonly applicationProtocols: readonly string[];
 }
 
-/** The filter chain that matches. */
+/** The matching filter chain. */
 export interface FilterChainStep extends Caused {
   readonly step: "filterChain";
   readonly name: string;
   /** Position in `filter_chains`; -1 for the default chain. */
   readonly index: number;
-  /** Conditions of the chain that decided, in Envoy's order of precedence. */
+  /** The deciding conditions of the chain, in Envoy's order of precedence. */
   readonly matched: readonly string[];
   /** The chain ends TLS. */
   readonly terminatesTls: boolean;
@@ -135,7 +135,7 @@ export interface RouteConfigurationStep extends Caused {
   readonly source: "inline" | "RDS";
 }
 
-/** The virtual host that matches. */
+/** The matching virtual host. */
 export interface VirtualHostStep extends Caused {
   readonly step: "virtualHost";
   readonly name: string;
@@ -149,7 +149,7 @@ export interface PassedRoute {
   readonly name: string;
   /** Position in the virtual host. */
   readonly index: number;
-  /** The first condition that fails. */
+  /** The first failing condition. */
   readonly why: string;
   /** The object that the route names. */
   readonly cause?: string;
@@ -188,7 +188,7 @@ export interface RouteStep extends Caused, RoutesLookedAt {
 export interface ActionStep {
   readonly step: "action";
   readonly action: "cluster" | "weightedClusters" | "redirect" | "directResponse";
-  /** Path and authority as the upstream sees them; absent: the proxy answers itself. */
+  /** Path and authority as seen by the upstream; absent: the proxy answers the request itself. */
   readonly path?: string;
   readonly authority?: string;
   /** The upstream sees another path or authority than the client sent. */
@@ -218,7 +218,7 @@ export interface SimulatedEndpoint {
 
 /** The client's side of the TLS of a cluster. */
 export interface ClusterClientTls {
-  /** The certificate that the proxy shows: in mutual TLS of the mesh the workload's own, another one, or none. */
+  /** The certificate shown by the proxy: in mutual TLS of the mesh the workload's own, another certificate, or none. */
   readonly certificate: "mesh" | "other" | "none";
   /**
    * Accepted names (URIs) of the server's certificate. Empty: any name is accepted, or the names are not plain texts.
@@ -251,7 +251,7 @@ export interface ClusterStep extends Caused {
   readonly ends?: EndedOutcome;
 }
 
-/** A cluster that gets a copy of the request. Its answer is thrown away. */
+/** A cluster that gets a copy of the request. The cluster's answer is thrown away. */
 export interface MirrorStep {
   readonly step: "mirror";
   /** 0 to 1: of the requests of the route. */
@@ -261,7 +261,7 @@ export interface MirrorStep {
   readonly cluster: ClusterStep;
 }
 
-/** One step of the way. */
+/** A step of the way. */
 export type SimulationStep =
   | ListenerStep
   | DetectionStep

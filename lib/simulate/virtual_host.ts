@@ -9,7 +9,7 @@ import type { ProxyResources, VirtualHostStep } from "./types.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 
-/** The virtual host that was chosen. */
+/** The chosen virtual host. */
 export interface ChosenVirtualHost {
   readonly virtualHost: VirtualHost;
   readonly domain: string;
@@ -23,7 +23,7 @@ interface VirtualHostCandidate extends ChosenVirtualHost {
 
 /**
  * Chooses by the most specific domain: the whole host, then the longest `*suffix`, then the longest `prefix*`, then
- * `*`. Virtual hosts of both sources count the same: inline ones, and resources of their own.
+ * `*`. Inline virtual hosts and virtual hosts sent as separate resources count the same.
  */
 export function chooseVirtualHost(
   resources: ProxyResources,
@@ -53,7 +53,7 @@ function* virtualHosts(
   for (const name of resources.virtualHosts.keys()) {
     if (!name.startsWith(`${configuration.name}/`)) continue;
     const virtualHost = resources.virtualHosts.get(name);
-    // As a resource of its own, a virtual host has the resource's name.
+    // As a separate resource, a virtual host has the resource's name.
     const short = name.slice(configuration.name!.length + 1);
     if (virtualHost) yield { virtualHost: { ...virtualHost, name: short }, source: "VHDS" };
   }

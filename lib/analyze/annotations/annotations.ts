@@ -59,7 +59,7 @@ const ANNOTATION_SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ["traffic.sidecar.mesh.io/kubevirtInterfaces", "annotation mesh.io/reroute-virtual-interfaces"],
 ]);
 
-/** Annotations that programs write. Nothing is reported about them. */
+/** Annotations written by programs. Nothing is reported about such annotations. */
 const WRITTEN_BY_PROGRAMS: ReadonlySet<string> = new Set([
   "sidecar.mesh.io/status",
   "gateway.mesh.io/controller-version",

@@ -1,5 +1,6 @@
 /**
- * Known annotations of the mesh's domains, in our spelling: the kinds that use an annotation, and how settled it is.
+ * Known annotations of the mesh's domains, in our spelling: the kinds that use an annotation, and the annotation's
+ * maturity.
  *
  * @module
  */

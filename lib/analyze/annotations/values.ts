@@ -12,7 +12,7 @@ export type CheckAnnotation = (value: string, defaults: ProxySettings) => string
 
 const BOOLEANS = new Set(["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"]);
 
-/** `true` or `false`, or another spelling that Go programs read. */
+/** `true` or `false`, or another spelling accepted by Go programs. */
 export const isBoolean: CheckAnnotation = (value) => BOOLEANS.has(value) ? undefined : "true or false";
 
 /** A number that fits into 32 bits without sign. */

@@ -1,12 +1,12 @@
 /**
- * Patches that look for a filter that no proxy has: a filter of Istio's own Envoy, or a name that Envoy gave up.
+ * Patches that look for a filter missing in every proxy: a filter of Istio's own Envoy, or a name given up by Envoy.
  *
  * @module
  */
 import type { ConfigPatch } from "../../config/kinds/proxy_filter/schema.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** Reports such patches. A filter that another patch of the same object adds may have any name. */
+/** Reports such patches. A filter added by another patch of the same object may have any name. */
 export const FILTER_NAMES: Analyzer<"ProxyFilter"> = {
   kind: "ProxyFilter",
   reports: ["filter-of-no-proxy"],
@@ -33,14 +33,14 @@ function soughtNames(match: ConfigPatch["match"]): [path: string, name: string][
   return names.flatMap(([path, name]) => name === undefined ? [] : [[path, name]]);
 }
 
-/** The expectation for a name that no filter has; undefined: some filter may have the name. */
+/** The expectation for a name without a filter; undefined: some filter may have the name. */
 function nameNow(name: string): string | undefined {
   if (OF_ISTIO.test(name)) return "a filter that stock Envoy has (of metrics, what a Telemetry says)";
   const now = SUCCESSORS[name];
   return now && `${now}, its name now`;
 }
 
-/** Filters that only Istio's Envoy contains. */
+/** Filters known only to Istio's Envoy. */
 const OF_ISTIO = /^(?:istio[._]|(?:envoy\.filters\.(?:http|network)\.)?(?:peer_metadata|metadata_exchange)$)/;
 
 const HTTP = "envoy.filters.http.";

@@ -34,13 +34,13 @@ export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
   },
 };
 
-/** The name of the filter that a patch adds, or else of the filter that the patch looks for. */
+/** The name of the filter that a patch adds, or else the name of the sought filter. */
 function filterName({ match, patch }: ConfigPatch): string {
   const written = patch?.value?.["name"];
   return typeof written === "string" ? written : match?.listener?.filterChain?.filter?.name ?? "";
 }
 
-/** Filters that end a list. Envoy accepts no filter after them. */
+/** Filters at the end of a list. Envoy accepts no filter after such a filter. */
 const TERMINAL = {
   HTTP_FILTER: ["envoy.filters.http.router"],
   NETWORK_FILTER: ["envoy.filters.network.http_connection_manager", "envoy.filters.network.tcp_proxy"],
@@ -52,7 +52,7 @@ function soughtFilter({ applyTo, match }: ConfigPatch): string {
   return (applyTo === "HTTP_FILTER" ? filter?.subFilter?.name : filter?.name) ?? "";
 }
 
-/** Reports a filter added after the last one, unless a patch of the object removes the last one. */
+/** Reports a filter added after the last filter, unless a patch of the object removes the last filter. */
 function reportBehind(config: ConfigPatch, field: string, removed: ReadonlySet<string>, report: ReportMistake): void {
   const { applyTo, patch } = config;
   const value = patch?.operation;
@@ -103,8 +103,8 @@ const IGNORED: { readonly [O in PatchOperation]?: FindingName } = {
 };
 
 /**
- * Whether a patch replaces or removes a filter without naming the filter. For an added route, reports that the route is
- * the last one.
+ * Whether a patch replaces or removes a filter without naming the filter. For an added route, reports that the added
+ * route is the last route.
  */
 function hasNoPlace({ applyTo, match, patch }: ConfigPatch, field: string, report: ReportMistake): boolean {
   const value = patch!.operation;

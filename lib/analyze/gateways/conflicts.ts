@@ -1,6 +1,6 @@
 /**
- * Gateways of one workload with the same host on a port, or with one certificate for different hosts. A pair of such
- * Gateways is one fact, reported only at the younger Gateway.
+ * Gateways of a common workload with the same host on a port, or with the same certificate for different hosts. A pair
+ * of such Gateways is a single fact, reported only at the younger Gateway.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export const GATEWAY_CONFLICTS: Analyzer<"Gateway"> = {
 };
 
 /**
- * The other Gateways of one Gateway's workloads. Selectors alone may show that two Gateways share workloads, or a known
+ * The other Gateways of a Gateway's workloads. Selectors alone may show that two Gateways share workloads, or a known
  * workload may.
  */
 class Rivals {
@@ -76,8 +76,8 @@ class Rivals {
 }
 
 /**
- * The known workloads of a Gateway, one of each set of labels. A Gateway without a selector selects every workload by
- * its text alone.
+ * The known workloads of a Gateway, a single workload of each set of labels. A Gateway without a selector selects every
+ * workload by its text alone.
  */
 function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
   if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
@@ -92,7 +92,7 @@ function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly Wor
   return [...found.values()].slice(0, MAX_WORKLOADS);
 }
 
-/** Sets of labels of one Gateway's workloads that are looked at. Real Gateways have a few. */
+/** The most sets of labels looked at for a Gateway's workloads. Real Gateways have a few. */
 const MAX_WORKLOADS = 20;
 
 /** Whether another Gateway has a host of a server. */
@@ -133,7 +133,7 @@ function isAt(one: GatewayServerSpec, other: GatewayServerSpec): boolean {
   return one.port.number === other.port.number && (one.bind ?? "") === (other.bind ?? "");
 }
 
-/** Plain HTTP servers of one host are merged. Of other servers the first is served. */
+/** Plain HTTP servers of the same host are merged. Of other servers the first is served. */
 function isHttp({ port }: GatewayServerSpec): boolean {
   return protocolClass(port.protocol) === "http";
 }
@@ -173,14 +173,14 @@ function lookForCertificate(
   });
 }
 
-/** Whether one of two Gateways selects all workloads of the other. */
+/** Whether either of two Gateways selects all workloads of the other. */
 function isOfOneWorkload(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
   if (!mayShare(a, b, read)) return false;
   const [one, two] = [gatewaySelectors(a), gatewaySelectors(b)];
   return isWithin(one, two) || isWithin(two, one);
 }
 
-/** Whether one workload may serve both Gateways. */
+/** Whether a workload may serve both Gateways. */
 function mayShare(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
   return a.key !== b.key && (!read.gatewaysServeOwnNamespace || a.meta.namespace === b.meta.namespace);
 }

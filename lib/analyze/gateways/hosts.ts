@@ -1,5 +1,6 @@
 /**
- * Hosts of a VirtualService that no server of one of its Gateways has, or no server of any of its Gateways.
+ * Hosts of a VirtualService that some Gateway of the VirtualService does not serve, or that none of its Gateways
+ * serves.
  *
  * @module
  */

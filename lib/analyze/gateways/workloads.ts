@@ -1,6 +1,6 @@
 /**
- * Gateways without workloads, and Gateway ports that no service in front of the workloads leads to. The analysis needs
- * facts about gateways' pods and about services. Without such facts nothing is reported.
+ * Gateways without workloads, and Gateway ports without a service in front of the workloads. The analysis needs facts
+ * about gateways' pods and about services. Without such facts nothing is reported.
  *
  * @module
  */

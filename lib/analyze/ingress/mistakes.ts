@@ -1,5 +1,5 @@
 /**
- * Ingresses that are served, with parts that are not served as written.
+ * Served Ingresses with parts that are not served as written.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Faults in the contents of a Secret or ConfigMap that configuration names as a credential.
+ * Faults in the contents of a Secret or ConfigMap used by configuration as a credential.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * Secrets and ConfigMaps that Gateways and DestinationRules name: whether they exist, have the keys for the TLS mode,
- * and are usable for proxies.
+ * Secrets and ConfigMaps named by Gateways and DestinationRules: whether each exists, has the keys for the TLS mode,
+ * and is usable for proxies.
  *
  * Gateways of a remote cluster prefer the secrets of their own cluster, so the secrets of every cluster are checked. In
  * files, a missing credential is reported only if other credentials of its namespace are known, because many are kept
- * elsewhere. A server sends only credentials that it knows.
+ * elsewhere. A server sends only known credentials.
  *
  * @module
  */
@@ -39,7 +39,9 @@ export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   },
 };
 
-/** Each suite of TLS 1.2 and older needs one type of key. If no certificate has the type, every handshake fails. */
+/**
+ * Each suite of TLS 1.2 and older needs a certain type of key. If no certificate has the type, every handshake fails.
+ */
 function judgeSuites(
   tls: ServerTlsSettings,
   { namespace, at }: { readonly namespace: string; readonly at: string },
@@ -72,7 +74,7 @@ export const CLIENT_CREDENTIALS: Analyzer<"DestinationRule"> = {
   },
 };
 
-/** A credential, and the namespace of the object that names it. */
+/** A credential, and the namespace of the object with the reference. */
 interface JudgedCredential {
   readonly credential: NamedCredential;
   readonly namespace: string;
@@ -124,7 +126,7 @@ function judgeSecrets({ credential, namespace }: JudgedCredential, read: Analysi
   missing(credential, { kind: "Secret", ...wanted }, read, report);
 }
 
-/** Reports an object that is missing, or that exists and is refused. */
+/** Reports a missing object, or a refused object. */
 function missing(
   { name: value, field, isOfNamespace }: NamedCredential,
   { kind, namespace, name }: WantedSecret & { readonly kind: "Secret" | "ConfigMap" },

@@ -24,7 +24,7 @@ export function isGatewayWorkload({ spec: { labels, annotations, containers } }:
     containers.some(isProxyContainer);
 }
 
-/** Values of `app`, `k8s-app` and `mesh` that name the parts of this project's own manifests. */
+/** Values of `app`, `k8s-app` and `mesh` for the parts of this project's own manifests. */
 const OWN_PARTS: ReadonlySet<string> = new Set(["meshd", "pilot", "mesh-cni-node", "ingressgateway", "egressgateway"]);
 
 /** Whether an object is a part of the mesh's own installation, by either project. Such objects are not judged. */
@@ -67,7 +67,7 @@ export function isAmbientNamespace(labels: StringMap | undefined): boolean {
   return labels?.[MODE] === "ambient" && labels["mesh-injection"] !== "enabled" && !labels["mesh.io/rev"];
 }
 
-/** Whether pods are in ambient mode, by their own settings and those of the namespace. */
+/** Whether pods are in ambient mode, by their own settings and the settings of the namespace. */
 export function isAmbient({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean {
   if (spec.annotations[REDIRECTION] === "enabled") return true;
   if (ownInjection(spec) === true || spec.containers.some(isProxyContainer)) return false;

@@ -1,7 +1,7 @@
 /**
- * Proxies that pods should have. A running pod must have the proxy; in a template injection must fill it in.
+ * Proxies that pods should have. A running pod must have the proxy; in a template injection must fill in the proxy.
  *
- * A written manifest has no proxy yet, so only a Pod of a running orchestrator can lack it.
+ * A written manifest has no proxy yet, so a missing proxy is a mistake only in a Pod of a running orchestrator.
  *
  * @module
  */

@@ -7,7 +7,7 @@ import { AUTHORITIES_ALONE } from "../../config/credentials/named.ts";
 import type { Fact } from "../../config/facts/types.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** The secrets of one cluster. */
+/** The secrets of a cluster. */
 export interface SecretsView {
   /** The text after the name of a secret in messages; empty: the server's own cluster. */
   readonly of: string;

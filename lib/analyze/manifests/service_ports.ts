@@ -1,6 +1,6 @@
 /**
- * Ports of the orchestrator's services: whether the ports name their protocol, and whether services of one workload
- * agree.
+ * Ports of the orchestrator's services: whether the ports name their protocol, and whether services of the same
+ * workload agree.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { isControlPlane, isInMesh, isOwnGateway } from "./membership.ts";
 
-/** The label of services that the mesh makes for a gateway. */
+/** The label of services made by the mesh for a gateway. */
 const MANAGED = "gateway.mesh.io/managed";
 
 /** Names of ports. */
@@ -36,13 +36,13 @@ function protocolOf({ name, port, protocol, appProtocol }: ServicePortData): str
   return portProtocol({ name, port, transport: protocol, ...(appProtocol === undefined ? {} : { appProtocol }) });
 }
 
-/** One port of one service of a workload. */
+/** A port of a service of a workload. */
 interface WorkloadPort {
   readonly service: Fact<"Service">;
   readonly port: ServicePortData;
 }
 
-/** Compares the services of one Deployment. */
+/** Compares the services of a Deployment. */
 export const SERVICES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
   kind: "Deployment",
   reports: ["services-differ-in-transport", "services-differ-in-port"],
@@ -59,7 +59,7 @@ export const SERVICES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
     for (const [target, same] of Map.groupBy(ports, ({ port }) => `${port.targetPort ?? port.port} ${port.protocol}`)) {
       const numbers = new Set(same.map(({ port }) => port.port));
       const protocols = new Set(same.map(({ port }) => protocolOf(port)));
-      // One service may have two ports for one port of the workload, if both ports have the same protocol.
+      // A service may have two ports for the same port of the workload, if both ports have the same protocol.
       if (numbers.size < 2 || (servicesIn(same).length < 2 && protocols.size < 2)) continue;
       const expected = `one port of services for target port ${target.split(" ")[0]}`;
       tell(same, "services-differ-in-port", expected, [...numbers], report);

@@ -1,5 +1,5 @@
 /**
- * Rules of gateways that look at claims of tokens, without anything at the gateway that verifies tokens.
+ * Rules of gateways about claims of tokens, although nothing at the gateway verifies tokens.
  *
  * @module
  */

@@ -52,7 +52,7 @@ const OPERATION: readonly PatternField<AuthorizationOperation>[] = [
   ...(["paths", "notPaths"] as const).map((name) => ({ name, expects: path })),
 ];
 
-/** A star is a wildcard only at one end. Elsewhere a star is a plain character. */
+/** A star is a wildcard only at either end. Elsewhere a star is a plain character. */
 function oneStar(value: string): string | undefined {
   const inner = value.replace(/^\*/, "").replace(/\*$/, "");
   const isBoth = value.length > 1 && value.startsWith("*") && value.endsWith("*");

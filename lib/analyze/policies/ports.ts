@@ -76,8 +76,7 @@ interface LedPort {
 }
 
 /**
- * Ports of the services of some workloads, and ports that pods declare; undefined: the number of some port is not
- * known.
+ * Ports of the services of some workloads, and ports declared by pods; undefined: the number of some port is not known.
  */
 function portsOf(namespace: string, labels: StringMap, read: AnalysisReader): readonly LedPort[] | undefined {
   const entries = read.objectsIn("WorkloadEntry", namespace)

@@ -1,6 +1,6 @@
 /**
- * Namespaces that rules of AuthorizationPolicies name as callers, and that do not exist. Reported only if Namespace
- * objects are known: a folder without Namespace objects proves nothing.
+ * Missing namespaces that rules of AuthorizationPolicies name as callers. Reported only if Namespace objects are known:
+ * a folder without Namespace objects proves nothing.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export const SOURCE_NAMESPACES: Analyzer<"AuthorizationPolicy"> = {
   },
 };
 
-/** Whether a namespace has the name, or a name that the pattern `prefix*` or `*suffix` covers. */
+/** Whether a namespace has the name, or a name covered by the pattern `prefix*` or `*suffix`. */
 function isKnown(written: string, read: AnalysisReader): boolean {
   const names = read.namespaceNames();
   if (written.startsWith("*")) return written === "*" || names.some((name) => name.endsWith(written.slice(1)));

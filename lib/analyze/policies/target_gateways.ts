@@ -1,7 +1,7 @@
 /**
- * Objects that select no workload because of a target reference. The target is a Gateway of the gateway API that no
- * known workload runs, or a Service, ServiceEntry or GatewayClass. Such Gateways are not read, so no other finding
- * reports them. The other targets are for waypoint proxies, which this mesh does not have.
+ * Objects without a selected workload because of a target reference. The target is a Gateway of the gateway API without
+ * a known workload, or a Service, ServiceEntry or GatewayClass. Such Gateways are not read, so no other finding reports
+ * them. The other targets are for waypoint proxies. This mesh has no waypoint proxies.
  *
  * @module
  */

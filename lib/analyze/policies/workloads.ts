@@ -32,9 +32,9 @@ export function hasWorkload(
 }
 
 /**
- * The severity of a selector without known workloads; undefined: nothing is reported. One rule for all kinds: an error
- * if the whole mesh is known, a warning if manifests show workloads in the object's own namespace, and an info if
- * manifests show workloads only elsewhere in the object's scope.
+ * The severity of a selector without known workloads; undefined: nothing is reported. The rule is common to all kinds:
+ * an error if the whole mesh is known, a warning if manifests show workloads in the object's own namespace, and an info
+ * if manifests show workloads only elsewhere in the object's scope.
  *
  * @param scope The namespaces whose workloads the object may select.
  */

@@ -47,7 +47,7 @@ export function both(a: Audience, b: Audience): Audience {
   return shared.length === 0 ? ["~"] : shared;
 }
 
-/** Whether every namespace of one audience is in the other. */
+/** Whether every namespace of an audience is in the other audience. */
 export function isWithin(one: Audience, other: Audience): boolean {
   if (one[0] === "~" || other[0] === "*") return true;
   return one[0] !== "*" && one.every((namespace) => other.includes(namespace));

@@ -3,8 +3,8 @@
  * pair of objects.
  *
  * A group has a name and a label. An object is in a group for each label of its selector; an object without a selector
- * is in the group without a label. If two selectors may choose one workload by their text alone, the shorter selector
- * is a part of the longer one, so they share a label.
+ * is in the group without a label. If two selectors may choose the same workload by their text alone, the shorter
+ * selector is a part of the longer selector, so the two share a label.
  *
  * @module
  */
@@ -12,9 +12,7 @@ import type { GatewaySpec, StringMap } from "../../config/kinds/kinds.ts";
 import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject, Kind } from "../../config/types.ts";
 
-/**
- * The names that an object shares with others, and its selectors. A selector chooses the workloads with all its labels.
- */
+/** The shared names of an object, and its selectors. A selector chooses the workloads with all its labels. */
 interface Membership {
   readonly names: readonly string[];
   /** Absent: objects of the sort select nothing. All objects of a name are then in the group without a label. */
@@ -50,7 +48,7 @@ const GROUPS = {
     names: [meta.namespace],
     selectors: [{ ...meta.labels, ...spec.labels }],
   })),
-  /** Telemetries by namespace, without Telemetries that name a target object. */
+  /** Telemetries by namespace, without Telemetries for a target object. */
   telemetry: grouping("Telemetry", ({ meta, spec: { selector, targetRef, targetRefs } }) => ({
     names: targetRef === undefined && targetRefs === undefined ? [meta.namespace] : [],
     selectors: [selector?.matchLabels ?? {}],
@@ -149,7 +147,7 @@ const NO_GROUPS: readonly string[] = Object.freeze([]);
 function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly string[] {
   const found = new Set<string>();
   for (const sort of sorts) {
-    // Each sort is for the object's kind. The compiler cannot follow this through the table.
+    // Each sort is for the object's kind. The compiler cannot follow this rule through the table.
     const { names, selectors } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
     const labels = selectors === undefined ? [NO_LABEL] : [ALL, ...selectors.flatMap(labelsOf)];
     for (const name of names) {
@@ -160,8 +158,8 @@ function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly 
 }
 
 /**
- * Labels of one object that count, by name. Real objects have fewer, and an object with thousands must not be in
- * thousands of groups.
+ * The most labels of an object that count, by name. Real objects have fewer, and an object with thousands must not be
+ * in thousands of groups.
  */
 const MAX_LABELS = 50;
 
@@ -175,7 +173,7 @@ function groupKey(sort: GroupSort, name: string, label: string): string {
 }
 
 /**
- * The groups with every object that may select a workload with all labels of one of these selectors. The groups contain
+ * The groups with every object that may select a workload with all labels of at least one selector. The groups contain
  * other objects, too.
  */
 export function groupsSharing(sort: GroupSort, name: string, selectors: readonly StringMap[]): string[] {

@@ -15,12 +15,12 @@ export class Instants {
     this.#now = now;
   }
 
-  /** The next instant that was asked about and has not come; undefined: none. */
+  /** The next awaited instant; undefined: none. */
   get next(): number | undefined {
     return this.#next === Infinity ? undefined : this.#next;
   }
 
-  /** Whether an instant has come since it was asked about. */
+  /** Whether an awaited instant has come. */
   get isDue(): boolean {
     return this.#next !== Infinity && this.#now() >= this.#next;
   }
@@ -33,7 +33,7 @@ export class Instants {
     return false;
   }
 
-  /** Takes the instants that have come since they were asked about. */
+  /** Takes the awaited instants that have come. */
   takeDue(): readonly number[] {
     if (!this.isDue) return NONE;
     const now = this.#now();

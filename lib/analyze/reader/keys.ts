@@ -1,14 +1,14 @@
 /**
- * Keys of the things that answers to analyzers depend on, and the keys that a change makes stale.
+ * Keys of the dependencies of answers to analyzers, and the keys made stale by a change.
  *
  * @module
  */
 import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import { type AffectedKeys, MESH_KEY } from "../../mesh/affected.ts";
 
-/** Kinds of things that answers depend on. */
+/** Kinds of dependencies. */
 export const ANALYSIS_KEY = {
-  /** One object or fact, `kind/namespace/name`. The key exists even while the object does not. */
+  /** A single object or fact, `kind/namespace/name`. The key exists even while the object does not. */
   object: "object",
   /** All objects or facts of a kind in a namespace, `kind/namespace`. */
   list: "list",
@@ -16,16 +16,16 @@ export const ANALYSIS_KEY = {
   kind: "kind",
   /**
    * The services of a host and their visibility, the destination rules in force for the host, and its virtual services
-   * on sidecars. People change these, and an analyzer that asks for one of them mostly asks for the others.
+   * on sidecars. People change all of them, and an analyzer that asks for a part mostly asks for the others.
    */
   host: "host",
-  /** The endpoints of a host's services. Endpoints change by themselves. */
+  /** The endpoints of a host's services. Endpoints change without a change of configuration. */
   endpoints: "endpoints",
-  /** The virtual services of one gateway, `namespace/name`. */
+  /** The virtual services of a gateway, `namespace/name`. */
   gatewayRoutes: "gateway routes",
   /** A group of objects, see groups.ts. */
   group: "group",
-  /** The set of remote clusters that have been read. */
+  /** The set of fully read remote clusters. */
   remoteClusters: "remote clusters",
   /** The secrets of a name in remote clusters, of all namespaces. */
   remoteSecret: "remote secret",
@@ -42,17 +42,17 @@ export interface ChangedSubject {
   readonly meta: { readonly namespace: string };
 }
 
-/** Adds the keys that a change of an object or fact makes stale. */
+/** Adds the keys made stale by a change of an object or fact. */
 export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSubject): void {
   keys.add(ANALYSIS_KEY.object, key);
   keys.add(ANALYSIS_KEY.list, `${kind}/${meta.namespace}`);
   keys.add(ANALYSIS_KEY.kind, kind);
 }
 
-/** Keys of the mesh by which the keys of a host become stale. */
+/** Keys of the mesh that make the keys of a host stale. */
 const OF_HOST = [MESH_KEY.service, MESH_KEY.virtualService, MESH_KEY.destinationRule];
 
-/** Adds the keys that a change of the mesh makes stale. */
+/** Adds the keys made stale by a change of the mesh. */
 export function addAffected(keys: InvalidatedKeys, { things }: AffectedKeys): void {
   for (const kind of OF_HOST) keys.addAll(things, kind, ANALYSIS_KEY.host);
   keys.addAll(things, MESH_KEY.endpoints, ANALYSIS_KEY.endpoints);

@@ -14,15 +14,15 @@ export interface KnownPort {
   readonly datagrams: boolean;
 }
 
-/** A host that an object or fact names. */
+/** A host named by an object or fact. */
 export interface KnownHost {
-  /** The host's own name, or the wildcard that covers the host. */
+  /** The host's own name, or the covering wildcard. */
   readonly host: string;
   /** Namespace of the service. */
   readonly namespace: string;
   /** Absent: not known. */
   readonly ports?: readonly KnownPort[];
-  /** Key of the object or fact that names the host; absent: the host is assumed. */
+  /** Key of the object or fact with the name of the host; absent: the host is assumed. */
   readonly cause?: string;
 }
 

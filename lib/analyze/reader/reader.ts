@@ -1,5 +1,5 @@
 /**
- * The reader: analyzers read the mesh through it.
+ * The reader: analyzers read the mesh only through the reader.
  *
  * An analyzer is a pure function of its object and of the reader's answers. The reader records the dependencies of each
  * answer, so a change repeats only the affected analyses. An analyzer keeps no other reference to the mesh.
@@ -23,17 +23,17 @@ import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_hos
 import { RemoteReader } from "./remote.ts";
 import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 
-/** Places at the end of the list that are searched: two for each dependency. */
+/** Searched places at the end of the list: two for each dependency. */
 const LOOKED_BACK = 64;
 
 /**
- * The queries of analyzers. An analysis runs again and is never replayed for another source, so the reader keeps what
- * answers depend on without the answers, which a `Recorder` keeps.
+ * The queries of analyzers. An analysis runs again and is never replayed for another source. So the reader keeps the
+ * dependencies of answers without the answers. (A `Recorder` keeps answers, too.)
  */
 export class AnalysisReader {
   readonly #world: AnalyzedWorld;
   readonly #reads: string[] = [];
-  // The last answer. Several rules of one object often send to the same host.
+  // The last answer. Several rules of an object often send to the same host.
   #lastService:
     | { readonly host: string; readonly namespace: string; readonly service: Service | undefined }
     | undefined;
@@ -43,7 +43,7 @@ export class AnalysisReader {
     this.#world = world;
   }
 
-  /** The dependencies of the answers so far: kind and name, one after the other. */
+  /** The dependencies of the answers so far: kinds and names alternate. */
   get reads(): readonly string[] {
     return this.#reads;
   }
@@ -76,28 +76,28 @@ export class AnalysisReader {
     return fullGateway(gateway, namespace);
   }
 
-  /** One object in force. */
+  /** An object in force. */
   object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
     this.#on(ANALYSIS_KEY.object, objectKey(kind, namespace, name));
     return this.#world.store.get(kind, namespace, name);
   }
 
-  /** The objects of a kind in a namespace, by name. Use it for kinds with few objects in a namespace. */
+  /** The objects of a kind in a namespace, by name. Meant for kinds with few objects in a namespace. */
   objectsIn<K extends Kind>(kind: K, namespace: string): readonly ConfigObject<K>[] {
     this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
     return this.#world.store.list(kind, namespace);
   }
 
-  /** All objects of a kind, by key. Use it for kinds with few objects: a change of any of them repeats the analysis. */
+  /** All objects of a kind, by key. Meant for kinds with few objects: a change of any object repeats the analysis. */
   objects<K extends Kind>(kind: K): readonly ConfigObject<K>[] {
     this.#on(ANALYSIS_KEY.kind, kind);
     return this.#world.store.list(kind);
   }
 
   /**
-   * The oldest object in a group that passes a test. Candidates are objects whose selectors share a label with one of
-   * the given selectors, and objects without labels. If one of the given selectors is empty, every object of the group
-   * is a candidate. In each part of the group the search ends at the first object that passes.
+   * The oldest object in a group that passes a test. Candidates are objects whose selectors share a label with a given
+   * selector, and objects without labels. If any given selector is empty, every object of the group is a candidate. In
+   * each part of the group the search ends at the first object that passes.
    */
   oldestSharing<S extends GroupSort>(
     sort: S,
@@ -259,8 +259,8 @@ export class AnalysisReader {
   }
 
   /**
-   * The known facts of a host that a namespace may send to. They come from the host's service, from the service behind
-   * an alias or a covering wildcard, or from a service of the orchestrator. Undefined: the host is not known.
+   * The known facts of a host that a namespace may send to. The facts come from the host's service, from the service
+   * behind an alias or a covering wildcard, or from a service of the orchestrator. Undefined: the host is not known.
    */
   knownHost(host: string, namespace: string): KnownHost | undefined {
     const exact = this.service(host, namespace);
@@ -274,7 +274,7 @@ export class AnalysisReader {
     return assumed === undefined ? undefined : { host, namespace: assumed };
   }
 
-  /** Whether some service has the host or a name under it, visible or not. */
+  /** Whether some service has the host or a subordinate name, visible or not. */
   existsAnywhere(host: string): boolean {
     if (this.servicesOf(host).length > 0) return true;
     return !isWildcard(host) && wildcardsOver(host).some((pattern) => this.servicesOf(pattern).length > 0);

@@ -22,7 +22,7 @@ export class RemoteReader {
     this.#on = on;
   }
 
-  /** Names of the clusters that have been read. */
+  /** Names of the fully read clusters. */
   clusters(): readonly string[] {
     this.#on(ANALYSIS_KEY.remoteClusters, "");
     return [...this.#facts.keys()].sort();
@@ -34,7 +34,7 @@ export class RemoteReader {
     return this.#gateways?.() ?? [];
   }
 
-  /** One secret of a cluster. */
+  /** A secret of a cluster. */
   secret(cluster: string, namespace: string, name: string): Fact<"Secret"> | undefined {
     this.#on(ANALYSIS_KEY.remoteSecret, name);
     return this.#facts.get(cluster)?.get("Secret", namespace, name);

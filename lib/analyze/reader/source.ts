@@ -1,5 +1,5 @@
 /**
- * The objects and settings that an analysis reads.
+ * The objects and settings for an analysis.
  *
  * @module
  */
@@ -25,8 +25,8 @@ export interface AnalysisSettings {
    */
   readonly whole?: boolean;
   /**
-   * The mesh is a server's own. The server sends only Secrets and ConfigMaps that it knows. Default false: the mesh
-   * comes from files, and missing objects may exist where the files are used.
+   * The mesh is a server's own. The server sends only known Secrets and ConfigMaps. Default false: the mesh comes from
+   * files, and missing objects may exist where the files are used.
    */
   readonly served?: boolean;
 }
@@ -40,7 +40,7 @@ export interface ConnectedGateway {
   readonly labels: Labels;
 }
 
-/** The objects that exist. */
+/** The existing objects. */
 export interface AnalyzedWorld {
   readonly mesh: Mesh;
   readonly store: Pick<ConfigStore, "get" | "list">;

@@ -1,5 +1,5 @@
 /**
- * Delegates that the rules of VirtualServices name.
+ * Delegates named by the rules of VirtualServices.
  *
  * @module
  */
@@ -11,7 +11,8 @@ export const DELEGATES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unknown-delegate"],
   analyze: ({ meta, spec: { hosts = [], http = [] } }, read, report) => {
-    // A VirtualService without hosts is itself a delegate. Only one level is allowed, and the root has the finding.
+    // A VirtualService without hosts is itself a delegate. Only a single level is allowed, and the root has the
+    // finding.
     if (hosts.length === 0) return;
     for (const [at, { delegate }] of http.entries()) {
       if (delegate?.name === undefined) continue;

@@ -29,8 +29,7 @@ export class WrittenDestination {
   }
 
   /**
-   * Path of the destination: `spec.http[0].route[1].destination`. Made when it is asked for, because most destinations
-   * are right.
+   * Path of the destination: `spec.http[0].route[1].destination`. Made on demand, because most destinations are right.
    */
   get field(): string {
     const { protocol, at } = this.#rule;
@@ -79,7 +78,7 @@ export function effectOf(percent: number | undefined): { readonly effect: string
   return { effect: `${percent} % of what this rule matches is answered with 503 or closed.` };
 }
 
-/** Names that one message lists. */
+/** The most names listed in a message. */
 const MOST_SHOWN = 10;
 
 /** `a, b or c`. */

@@ -36,7 +36,7 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
       const host = read.fullHost(one.destination.host, namespace);
       const known = hostFor(object, audience, host, one, read, report);
       if (known && hasPort(known, one, report)) {
-        // DestinationRules are for the host that has the clusters.
+        // DestinationRules are for the host with the clusters.
         lookForSubset({ namespace, isPrivate, route, host: known.host, known }, one, read, report);
       }
     }
@@ -44,7 +44,8 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
 };
 
 /**
- * The known facts of a destination's host. Reports an unknown host, and a host that no namespace with the route sees.
+ * The known facts of a destination's host. Reports an unknown host, and a host invisible to every namespace with the
+ * route.
  */
 function hostFor(
   { meta: { namespace } }: ConfigObject<"VirtualService">,
@@ -90,7 +91,7 @@ function isOfRefused(host: string, namespace: string, read: AnalysisReader): boo
   return home !== undefined && read.isRefused("Service", home, host.slice(0, host.indexOf(".")));
 }
 
-/** Whether the service has the port of a destination. A service with one port needs no port in the destination. */
+/** Whether the service has the port of a destination. A service with a single port needs no port in the destination. */
 function hasPort(
   known: KnownHost,
   written: WrittenDestination,

@@ -1,5 +1,5 @@
 /**
- * Gateways that VirtualServices name, for the whole object and for single matches.
+ * Gateways named by VirtualServices, for the whole object and for single matches.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Subsets that a destination names, and that are missing from the rule of some clients: which rule decides for those
- * clients, or why no rule does.
+ * Subsets of a destination that are missing from the rule of some clients. The finding names the rule that decides for
+ * these clients, or says why no rule decides.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface SubsetQuestion {
   readonly namespace: string;
   /** Whether only the route's namespace sees the route. */
   readonly isPrivate: boolean;
-  /** The hosts that clients call to follow the route, and the namespaces of such clients; absent: not known. */
+  /** The hosts called by clients of the route, and the namespaces of such clients; absent: not known. */
   readonly route: { readonly hosts: readonly string[]; readonly audience?: readonly string[] | undefined };
   /** Full name of the destination's host. */
   readonly host: string;
@@ -29,7 +29,7 @@ export interface SubsetQuestion {
 
 /** Clients whose rule lacks the subset. */
 interface Without {
-  /** The rule that decides for these clients; absent: no rule does. */
+  /** The rule in force for these clients; absent: no rule decides. */
   readonly winner?: EffectiveDestinationRule;
   /** Whether other clients of the namespace have the subset. */
   readonly isPart: boolean;
@@ -45,7 +45,10 @@ export function causesOf(rules: readonly EffectiveDestinationRule[]): string[] {
   return [...new Set(rules.flatMap(({ causes }) => causes))];
 }
 
-/** Reports that clients of the route's own namespace have a rule without the subset, although another rule has it. */
+/**
+ * Reports that clients of the route's own namespace have a rule without the subset, although another rule has the
+ * subset.
+ */
 export function reportHidden(
   question: SubsetQuestion,
   subset: string,
@@ -63,7 +66,7 @@ export function reportHidden(
   return true;
 }
 
-/** Reports that clients of another namespace, which follow the route too, have a rule without the subset. */
+/** Reports that clients of the route in another namespace have a rule without the subset. */
 export function reportHiddenElsewhere(
   question: SubsetQuestion,
   subset: string,
@@ -116,7 +119,7 @@ function clientsWithout(rules: readonly EffectiveDestinationRule[], subset: stri
   const isPart = rules.some((rule) => hasSubset(rule, subset));
   const forAll = rules.find(isForAllWorkloads);
   if (forAll === undefined) return { isPart };
-  // For most workloads the rule without a selector decides, so it is named first.
+  // For most workloads the rule without a selector decides, so this rule is named first.
   const winner = [forAll, ...rules].find((rule) => !hasSubset(rule, subset));
   return winner && { winner, isPart };
 }

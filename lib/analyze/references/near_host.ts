@@ -1,6 +1,6 @@
 /**
  * "Did you mean" for hosts: a service with nearly the written name in the same namespace or domain. Otherwise a service
- * of another namespace whose host differs in one label, or that has the same name.
+ * of another namespace with a host of the same name, or with a single different label in its host.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 import { serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** Hosts that are compared. With more hosts a folder of mistakes would cost too much. */
+/** The most hosts compared. With more hosts a folder of mistakes would cost too much. */
 const MAX_HOSTS = 1000;
 
 /**
  * The guess to add to an expectation; empty: no service is near.
  *
- * @param written The host as it was written. A short name is answered by a short name.
+ * @param written The host as written. A short name is answered by a short name.
  * @param host The full name of the same host.
- * @param namespace The namespace of the object that names the host.
+ * @param namespace The namespace of the object with the host.
  */
 export function nearHost(written: string, host: string, namespace: string, read: AnalysisReader): string {
   const full = longForm(host, namespace, read);
@@ -25,7 +25,7 @@ export function nearHost(written: string, host: string, namespace: string, read:
   const hosts = hostsOf(home, read);
   if (hosts.length > MAX_HOSTS) return "";
   const [label, domain] = parted(host);
-  // Whole hosts of one domain would all be near each other.
+  // Whole hosts of the same domain would all be near each other.
   const labels = hosts.map(parted).filter(([, theirs]) => theirs === domain).map(([theirs]) => theirs);
   const guess = nearestName(label, labels);
   if (guess !== undefined) return `; did you mean ${guess}${parted(written)[1]}?`;
@@ -49,7 +49,7 @@ function hostsOf(namespace: string, read: AnalysisReader): string[] {
   ];
 }
 
-/** Searches the hosts of all namespaces that the object's namespace sees. */
+/** Searches the hosts of all namespaces visible to the object's namespace. */
 function nearElsewhere(host: string, namespace: string, read: AnalysisReader): string | undefined {
   const entries = read.objects("ServiceEntry");
   if (entries.length > MAX_HOSTS) return undefined;
@@ -63,7 +63,7 @@ function nearElsewhere(host: string, namespace: string, read: AnalysisReader): s
   return seen(nearByOneLabel(host, all)) ?? seen(sameName(host, all, read));
 }
 
-/** The host that differs in one label by a slip. */
+/** The host with a slip in a single label. */
 function nearByOneLabel(host: string, all: ReadonlySet<string>): string | undefined {
   const wanted = host.split(".");
   const split = [...all].map((one) => one.split(".")).filter(({ length }) => length === wanted.length);

@@ -1,11 +1,11 @@
 /**
- * "Did you mean" for objects that a reference names by namespace and name.
+ * "Did you mean" for objects in references by namespace and name.
  *
  * @module
  */
 import { nearestName } from "../../kernel/text/nearest.ts";
 
-/** Objects that are compared. More would cost too much in a folder of mistakes. */
+/** The most objects compared. More would cost too much in a folder of mistakes. */
 const MOST = 1000;
 
 /** The name of an object. */

@@ -1,5 +1,5 @@
 /**
- * Subsets that destinations name: whether a rule in force defines the subset, and whether the subset has any endpoint.
+ * Subsets of destinations: whether a rule in force defines the subset, and whether the subset has any endpoint.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { resolutionOf } from "../../registry/types.ts";
 import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { causesOf, reportHidden, reportHiddenElsewhere, type SubsetQuestion } from "./hidden_subsets.ts";
 
-/** Looks for the subset of a destination, if the destination names one. */
+/** Looks for the subset of a destination, if any. */
 export function lookForSubset(
   question: SubsetQuestion,
   written: WrittenDestination,

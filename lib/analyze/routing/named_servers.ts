@@ -1,6 +1,6 @@
 /**
  * Destinations whose servers are found by a name in the traffic, although the traffic lacks the name: mirrors,
- * connections with other bytes than HTTP, and several destinations of one rule for connections.
+ * connections with other bytes than HTTP, and several destinations of a rule for connections.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { namedService } from "../../mesh/named_service.ts";
 import type { Service } from "../../registry/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
-/** A destination as it is written, its service, and the dialled server. */
+/** A destination as written, its service, and the dialled server. */
 interface FoundDestination {
   readonly field: string;
   readonly destination: Destination;

@@ -1,5 +1,6 @@
 /**
- * VirtualServices for one host on sidecars. For each protocol the oldest decides in every namespace that sees both.
+ * VirtualServices for the same host on sidecars. For each protocol the oldest decides in every namespace that sees
+ * both.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * DestinationRules with one namespace, host and audience are merged. The merged rule has the traffic policy of the
+ * DestinationRules with the same namespace, host and audience are merged. The merged rule has the traffic policy of the
  * oldest DestinationRule with a traffic policy.
  *
  * @module

@@ -1,6 +1,7 @@
 /**
  * Connections upgraded to HTTP/2, by a DestinationRule or by the mesh's default, towards servers without a known proxy
- * of the mesh. WebSocket then needs a server that accepts extended CONNECT. Proxies of the mesh accept it.
+ * of the mesh. WebSocket then needs a server that accepts extended CONNECT. Proxies of the mesh accept extended
+ * CONNECT.
  *
  * @module
  */

@@ -25,7 +25,8 @@ export const REQUIRED_ADDRESSES: Analyzer<"ServiceEntry"> = {
 };
 
 /**
- * Whether proxies get an automatic address for the entry: the proxies must ask for one, and the entry must allow it.
+ * Whether proxies get an automatic address for the entry: the proxies must ask for an address, and the entry must allow
+ * automatic addresses.
  */
 function allocatesAddress({ spec, meta }: ConfigObject<"ServiceEntry">, { meshConfig }: AnalysisReader): boolean {
   const { proxyMetadata } = meshConfig.defaultConfig;

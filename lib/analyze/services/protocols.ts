@@ -1,6 +1,6 @@
 /**
- * ServiceEntries with different protocols for one port of a host, in namespaces that see both entries. A pair of such
- * entries is one fact, reported only at the younger entry.
+ * ServiceEntries with different protocols for the same port of a host, in namespaces that see both entries. A pair of
+ * such entries is a single fact, reported only at the younger entry.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 type EntryObject = ConfigObject<"ServiceEntry">;
 
-/** The oldest entries of one host and port, with which each entry is compared. */
+/** The most compared entries of a host and port, the oldest first. */
 const MOST_COMPARED = 100;
 
 export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {

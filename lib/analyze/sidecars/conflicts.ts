@@ -1,6 +1,6 @@
 /**
- * Sidecars for the same workloads. A pair of such Sidecars is one fact, reported only at the younger Sidecar, which is
- * not in force.
+ * Sidecars for the same workloads. A pair of such Sidecars is a single fact, reported only at the younger Sidecar. The
+ * younger Sidecar is not in force.
  *
  * @module
  */
@@ -51,7 +51,7 @@ function carries(labels: StringMap, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }
 
-/** Sidecars of one namespace that a Sidecar is compared with. */
+/** The most Sidecars of a namespace compared with a Sidecar. */
 const MOST_COMPARED = 200;
 
 function lookForShared(

@@ -1,5 +1,6 @@
 /**
- * Telemetries for the same workloads. A pair of such Telemetries is one fact, reported only at the younger Telemetry.
+ * Telemetries for the same workloads. A pair of such Telemetries is a single fact, reported only at the younger
+ * Telemetry.
  *
  * @module
  */
@@ -44,7 +45,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   if (found === undefined) return;
   const [other, which] = found;
   if (!isBefore(other, telemetry)) return;
-  // Both act, except where both set one field. The author's intention is not known.
+  // Both act, except where both set the same field. The author's intention is not known.
   report("warning", "telemetries-of-one-workload", {
     field: "spec.selector.matchLabels",
     value: labels,
@@ -54,7 +55,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   });
 }
 
-/** Another Telemetry that selects one of the workloads, by the selectors' text alone or by a known workload. */
+/** Another Telemetry that selects any of the workloads, by the selectors' text alone or by a known workload. */
 function ofOneWorkload(
   telemetry: TelemetryObject,
   labels: StringMap,

@@ -54,7 +54,7 @@ function reportNoProviders(telemetry: AskedTelemetry, read: AnalysisReader, repo
 
 const PROVIDER_USES = ["accessLogging", "tracing", "metrics"] as const;
 
-/** Whether a Telemetry, a Telemetry that it inherits from, or the mesh configuration names a provider. */
+/** Whether a Telemetry, an inherited Telemetry, or the mesh configuration names a provider. */
 function hasProvider(telemetry: AskedTelemetry, use: ProviderUse, read: AnalysisReader): boolean {
   if ((read.meshConfig.defaultProviders[use]?.length ?? 0) > 0) return true;
   const names = ({ spec }: AskedTelemetry) => (spec[use] ?? []).some(({ providers = [] }) => providers.length > 0);

@@ -1,6 +1,6 @@
 /**
  * Clients that speak TLS to any server, because a rule turns off the verification of the server's certificate. A rule
- * without authorities does not: the authorities of the proxy's system verify the server.
+ * without authorities keeps the verification: the authorities of the proxy's system verify the server.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Destinations of VirtualServices that some clients of the route do not see. The clients call a host that is exported
- * to them, and the route sends them to a host that is not.
+ * Destinations of VirtualServices that some clients of the route do not see. The clients call a visible host, and the
+ * route sends the requests to a host that is not exported to the clients.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * VirtualServices of a Gateway whose workloads do not see the VirtualService or its destinations. The workloads see
- * objects exported to the namespace where they run, which may differ from the namespace of either object.
+ * objects exported to the namespace of the workloads. That namespace may differ from the namespace of either object.
  *
  * @module
  */
@@ -77,7 +77,7 @@ export function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisRea
   return [...new Set([...ofManifests, ...others])].sort();
 }
 
-/** Entries that are searched for workloads of gateways. With more entries nothing is reported. */
+/** The most entries searched for workloads of gateways. With more entries nothing is reported. */
 const MOST_ENTRIES = 500;
 
 /** Namespaces of the entries and of the services' endpoints that serve a Gateway. */

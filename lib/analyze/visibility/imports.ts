@@ -9,7 +9,7 @@ import { serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { exportOf, meets } from "../reader/audience.ts";
 
-/** One host of an egress listener. */
+/** A host of an egress listener. */
 interface NamedImport {
   readonly host: string;
   /** The namespace of the host; undefined: any namespace. */
@@ -51,7 +51,7 @@ function isKnown(one: NamedImport, read: AnalysisReader): boolean {
   const fact = read.serviceFact(host);
   if (fact !== undefined && (home ?? fact.fact.meta.namespace) === fact.fact.meta.namespace) return true;
   if (read.settings.assumeServices && isAssumed(one, read)) return true;
-  // Any host of a virtual service imports it, even a host under its wildcard.
+  // Any host of a virtual service imports the virtual service, even a host under its wildcard.
   return [host, ...wildcardsOver(host)].some((pattern) =>
     read.virtualServicesFor(pattern).some(({ namespace }) => (home ?? namespace) === namespace)
   );
@@ -75,7 +75,7 @@ function mayBeRefused({ home, client }: NamedImport, read: AnalysisReader): bool
   return (["ServiceEntry", "VirtualService"] as const).some((kind) => read.hasRefused(kind, home ?? client));
 }
 
-/** The likely intention: a service that is not exported, the namespace that has the host, or a service's wildcard. */
+/** The likely intention: a service without the needed export, the namespace with the host, or a service's wildcard. */
 function rightName(
   one: NamedImport,
   read: AnalysisReader,

@@ -1,7 +1,7 @@
 /**
- * Namespaces that objects name outside of hosts and callers, and that do not exist: export targets, imports of a
- * Sidecar, sources of a Gateway's VirtualServices, and clients of a match. Reported only if Namespace objects are
- * known: a folder without Namespace objects proves nothing.
+ * Missing namespaces that objects name outside of hosts and callers: export targets, imports of a Sidecar, sources of a
+ * Gateway's VirtualServices, and clients of a match. Reported only if Namespace objects are known: a folder without
+ * Namespace objects proves nothing.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { isWildcard } from "../../mesh/host_match.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** A namespace, and the field that names it. */
+/** A namespace, and the field that names the namespace. */
 interface NamedNamespace {
   readonly field: string;
-  /** The value as it is written, with the text around the namespace. */
+  /** The value as written, with the text around the namespace. */
   readonly value: string;
   readonly namespace: string;
   readonly effect: string;
 }
 
-/** All namespaces, the object's own namespace, and none: these are not names. */
+/** Signs for all namespaces, the object's own namespace, and no namespace. */
 const NO_NAMES: ReadonlySet<string> = new Set(["", "*", ".", "~"]);
 
 export const SIDECAR_NAMESPACES: Analyzer<"Sidecar"> = {

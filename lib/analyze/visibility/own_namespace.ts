@@ -51,7 +51,7 @@ interface UnseenDestination {
   readonly to: Audience;
 }
 
-/** Whose requests fail, in a sentence; undefined: nobody's, or another finding reports it. */
+/** Whose requests fail, in a sentence; undefined: no requests fail, or another finding reports the failure. */
 function whoIsRefused(one: UnseenDestination, read: AnalysisReader): string | undefined {
   const { spec, namespace, audience } = one;
   const gateways = spec.gateways ?? [];

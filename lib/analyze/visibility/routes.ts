@@ -1,6 +1,6 @@
 /**
  * VirtualServices for sidecars that no sidecar sees, because `exportTo` names nobody or every Sidecar omits the hosts.
- * Also VirtualServices that a Sidecar omits although it imports the host's service.
+ * Also VirtualServices that a Sidecar omits although the Sidecar imports the host's service.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 /** A VirtualService as Sidecars import it. */
 interface ImportableRoute {
   readonly namespace: string;
-  /** The hosts as they are written, and their full names. */
+  /** The hosts as written, and their full names. */
   readonly hosts: readonly { readonly written: string; readonly full: string }[];
   readonly audience: Audience;
 }
@@ -45,7 +45,7 @@ export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
   },
 };
 
-/** Sidecars that one message names. */
+/** The most Sidecars named in a message. */
 const MOST_NAMED = 5;
 
 function nameOf({ meta: { namespace, name } }: SidecarObject): string {
@@ -63,7 +63,7 @@ function hidingSidecars(route: ImportableRoute, read: AnalysisReader): readonly 
   return read.objects("Sidecar").some((one) => lets(one, one.meta.namespace, route)) ? undefined : roots;
 }
 
-/** A namespace without a name: it contains nothing. */
+/** An empty namespace without a name. */
 const ANY_OTHER = "";
 
 /** The Sidecars that hide a route from all workloads of these namespaces; undefined: some workload sees the route. */
@@ -134,7 +134,8 @@ function meshSidecars(read: AnalysisReader): SidecarObject[] {
 }
 
 /**
- * The Sidecars that workloads of a namespace may have. If none of them is for all workloads, some workloads have none.
+ * The Sidecars that workloads of a namespace may have. Without a Sidecar for all workloads, some workloads have no
+ * Sidecar.
  */
 function sidecarsFor(client: string, read: AnalysisReader): readonly SidecarObject[] {
   const own = read.objectsIn("Sidecar", client);
