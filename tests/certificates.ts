@@ -1,8 +1,7 @@
 /**
- * Certificates made by openssl: authorities, and certificates that they sign. For tests of all groups.
+ * Authorities and their certificates, made by openssl, for tests of all groups.
  *
  * Permissions: read and write (temp folder), run (openssl).
- *
  * @module
  */
 import assert from "node:assert/strict";
@@ -29,7 +28,7 @@ async function run(...args: string[]): Promise<void> {
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** An authority with a folder of its own. */
+/** An authority with a temporary folder. */
 export class Authority {
   /** File with the authority's certificate. */
   readonly file: string;
@@ -43,7 +42,7 @@ export class Authority {
     this.certificate = certificate;
   }
 
-  /** Makes a root authority of this name. */
+  /** Makes a root authority. */
   static async make(name: string): Promise<Authority> {
     const folder = await Deno.makeTempDir();
     const files = ["-keyout", `${folder}/ca.key`, "-out", `${folder}/ca.pem`];
@@ -52,8 +51,8 @@ export class Authority {
   }
 
   /**
-   * Signs a certificate for a name; `days` below zero: one that has expired. `names` are the alternative names, each with
-   * its kind.
+   * Signs a certificate for a name; `days` below zero: an expired certificate. `names` are the alternative names, each
+   * with its kind.
    */
   async sign(name: string, days = 1, names: readonly (readonly [string, string])[] = [["DNS", name]]) {
     const at = `${this.#folder}/${this.#signed++}`;
@@ -68,7 +67,7 @@ export class Authority {
     return { certificate: certificate!, key: key! } satisfies Certificate;
   }
 
-  /** Takes certificates back; answers with the list of all that it has taken back, as PEM. */
+  /** Revokes certificates. @returns the list of all revoked certificates, as PEM */
   async revoke(...certificates: readonly string[]): Promise<string> {
     const settings = `${this.#folder}/ca.cnf`;
     const [database, list] = [`${this.#folder}/index.txt`, `${this.#folder}/crl.pem`];
@@ -84,7 +83,7 @@ export class Authority {
     return await Deno.readTextFile(list);
   }
 
-  /** What an OCSP responder says of a certificate: that it is good; DER. */
+  /** An OCSP responder's statement "good" about a certificate, DER. */
   async ocspResponse(certificate: string): Promise<Uint8Array> {
     const [leaf, database] = [`${this.#folder}/asked.pem`, `${this.#folder}/good.txt`];
     await Deno.writeTextFile(leaf, certificate);
@@ -103,12 +102,12 @@ export class Authority {
     return await Deno.readFile(`${this.#folder}/ocsp.der`);
   }
 
-  /** Its key, as PEM. */
+  /** The authority's key, as PEM. */
   async key(): Promise<string> {
     return await Deno.readTextFile(`${this.#folder}/ca.key`);
   }
 
-  /** Removes its files. */
+  /** Removes the authority's files. */
   async remove(): Promise<void> {
     await Deno.remove(this.#folder, { recursive: true });
   }

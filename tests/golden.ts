@@ -1,37 +1,36 @@
 /**
- * Goldens: expected outputs in files. A file that is missing or that no case makes fails a test, as one that differs
- * does. `deno task goldens` accepts what the code makes now; where `CI` is set that is refused.
+ * Goldens: expected outputs in files. Missing files, files without a case and differing files fail a test. `deno task
+ * goldens` accepts the present outputs, but refuses where `CI` is set.
  *
  * Permissions: read, env (UPDATE_GOLDENS, CI); to accept a change also write of `tests/testdata`.
- *
  * @module
  */
 import assert from "node:assert/strict";
 
 /** A folder of expected outputs. */
 export interface Goldens {
-  /** URL of the folder, with a slash at its end. */
+  /** URL of the folder, with a slash at the end. */
   readonly folder: URL;
-  /** How the names of its files end: `.json`. */
+  /** Ending of the files' names: `.json`. */
   readonly suffix: string;
-  /** What makes the text of each file, by the file's name without that end. */
+  /** Makers of the files' texts, by the file's name without the ending. */
   readonly cases: ReadonlyMap<string, () => string>;
 }
 
-/** What becomes of a golden. */
+/** The treatment of goldens. */
 export type Mode = "compare" | "update" | "refuse";
 
-/** The mode that the environment asks for. */
+/** The mode by the environment. */
 export function modeOf(update: string | undefined, ci: string | undefined): Mode {
   return update === undefined || update === "" ? "compare" : ci === undefined ? "update" : "refuse";
 }
 
-/** Names of the cases whose inputs lie in a folder: its files, without their ends. */
+/** Names of the cases with inputs in a folder: the files without their endings. */
 export function inputNames(folder: URL, suffix = ".yaml"): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name.slice(0, -suffix.length)).sort();
 }
 
-/** Registers a test for each case, and one for files that no case makes. */
+/** Registers a test for each case, and a test for files without a case. */
 export function testGoldens(goldens: Goldens): void {
   const mode = modeOf(Deno.env.get("UPDATE_GOLDENS"), Deno.env.get("CI"));
   for (const name of goldens.cases.keys()) Deno.test(`golden ${name}`, () => checkGolden(goldens, name, mode));
@@ -39,7 +38,7 @@ export function testGoldens(goldens: Goldens): void {
   Deno.test(`golden files of ${last}: each is made by a case`, () => checkStale(goldens, mode));
 }
 
-/** Compares one case with its file, or writes that. */
+/** Compares a case with its file, or writes the file. */
 export function checkGolden({ folder, suffix, cases }: Goldens, name: string, mode: Mode): void {
   if (mode === "refuse") assert.fail("UPDATE_GOLDENS: goldens are not changed where CI is set");
   const file = new URL(`${name}${suffix}`, folder);
@@ -53,12 +52,12 @@ export function checkGolden({ folder, suffix, cases }: Goldens, name: string, mo
     assert.fail(`${file.pathname} is missing: look at what the case makes, then run \`deno task goldens\``);
   }
   if (actual === expected) return;
-  // A difference of objects is easier to read than one of long texts.
+  // A difference of objects is easier to read than a difference of long texts.
   if (suffix === ".json") assert.deepEqual(JSON.parse(actual), JSON.parse(expected));
   assert.equal(actual, expected);
 }
 
-/** Finds files that no case makes; removes them when goldens are updated. */
+/** Finds files without a case; removes them when goldens are updated. */
 export function checkStale({ folder, suffix, cases }: Goldens, mode: Mode): void {
   const stale = [...Deno.readDirSync(folder)].map(({ name }) => name)
     .filter((name) => !name.endsWith(suffix) || !cases.has(name.slice(0, -suffix.length)));

@@ -1,14 +1,12 @@
 /**
- * How long tests wait for what has to come.
- *
- * A wait ends by the event that it is for. The limit is there for a test that hangs, and says nothing about speed: it
- * is long enough for a machine many times slower than usual, and short against the limit of a group (scripts/test.ts).
- *
+ * How long tests wait for expected events. A wait ends by its event. The limit is for a hanging test, and says nothing
+ * about speed: it is long enough for a machine many times slower than usual, and short against the limit of a group
+ * (scripts/test.ts).
  * @module
  */
 import assert from "node:assert/strict";
 
-/** The longest wait for an event that has to come, ms. */
+/** The longest wait for an expected event, ms. */
 export const PATIENCE = 90_000;
 
 /** Waits until something holds. */

@@ -1,4 +1,7 @@
-/** Everything that shall prove nothing, in one table: each gets the reason of every authenticator, and no identity. */
+/**
+ * All attacks by credentials, in one table: each attack gets the reasons of all authenticators, and no
+ * identity.
+ */
 import assert from "node:assert/strict";
 import { CompactSign, SignJWT, UnsecuredJWT } from "jose";
 import { parseRanges } from "../../lib/authenticators/addresses.ts";
@@ -20,7 +23,7 @@ import { CART, NOW, TestIssuer } from "./support/issuer.ts";
 const domains = (): TrustDomains => ({ own: "cluster.local", aliases: ["old.example"] });
 const clock = { now: () => NOW * 1000, monotonic: () => 0 };
 
-/** What an authority has taken back; the row that needs it adds to it. */
+/** Revocations of the authority. A row adds its own. */
 const revocations: RevocationList[] = [];
 
 function revoke({ chain }: TlsState): void {
@@ -48,14 +51,14 @@ const forwarded = (header: string, address: string) =>
 const base64 = (value: unknown) =>
   new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
 
-/** A token whose signature is right and whose claims have any form. */
+/** A well-signed token with claims of any form. */
 async function signedJson(issuer: TestIssuer, claims: object): Promise<string> {
   const [{ kid, pair }] = issuer.keys as [TestIssuer["keys"][0]];
   const body = new TextEncoder().encode(JSON.stringify({ ...issuer.claims(), ...claims }));
   return await new CompactSign(body).setProtectedHeader({ alg: "ES256", kid }).sign(pair.privateKey);
 }
 
-/** A row: what the caller shows, and the authenticator's name and reason that must be among the failures. */
+/** A row: the caller's credentials, and the authenticator's name and reason, which must be among the failures. */
 type Attack = (
   issuer: TestIssuer,
 ) => Promise<readonly [CallerCredentials, RegExp]> | readonly [CallerCredentials, RegExp];

@@ -1,4 +1,4 @@
-/** Whoever floods the server with tokens delays itself, and the tokens of others are answered. */
+/** A flood of tokens delays its sender, and the tokens of others are answered. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -21,7 +21,7 @@ function token(subject: string): string {
 
 const user = { username: "system:serviceaccount:shop:cart", groups: ["system:serviceaccounts"] };
 
-/** A flood: so many callers at so many addresses, each of which asks again as soon as it is answered. */
+/** A flood: so many callers at so many addresses. Each caller asks again after each answer. */
 interface Flood {
   readonly callers: number;
   readonly addressOf: (caller: number) => string;
@@ -55,7 +55,10 @@ const FLOODS: Readonly<Record<string, Flood>> = {
   },
 };
 
-/** A clock of whole milliseconds: all that is due in one of them happens together, so that thousands of callers cost little. */
+/**
+ * A clock of whole milliseconds: all timers due in one millisecond fire together, so that thousands of callers cost
+ * little.
+ */
 class CoarseClock implements Clock {
   #now = 0;
   readonly #due = new Map<number, Set<() => void>>();
@@ -78,7 +81,7 @@ class CoarseClock implements Clock {
   }
 }
 
-/** How many of 100 good tokens are answered; each is asked about when the one before is over. */
+/** Number of answered tokens among 100 good tokens, asked for in turn. */
 async function answered({ callers, addressOf, good }: Flood): Promise<number> {
   const clock = new CoarseClock();
   const bucket = new TokenBucket(80, 160, clock);
@@ -122,7 +125,7 @@ for (const [name, flood] of Object.entries(FLOODS)) {
   });
 }
 
-/** What a test knows of one question. */
+/** A test's knowledge of a question. */
 interface Asked {
   readonly group: string;
   state: "waits" | "asked" | "refused" | "over";

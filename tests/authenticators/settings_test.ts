@@ -1,4 +1,4 @@
-/** What operators write: rules, ranges, audiences. */
+/** Texts of operators: rules, ranges, audiences. */
 import assert from "node:assert/strict";
 import { isFrom, parseRanges } from "../../lib/authenticators/addresses.ts";
 import { tokenAudiences } from "../../lib/authenticators/audiences.ts";

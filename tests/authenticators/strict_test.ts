@@ -1,4 +1,4 @@
-/** Texts that decide about identities are read by a strict grammar: each parser against a witness that was written apart. */
+/** A strict grammar reads texts about identities: each parser against an independent witness. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isFrom, parseRanges } from "../../lib/authenticators/addresses.ts";
@@ -16,7 +16,7 @@ const VICTIM = "spiffe://cluster.local/ns/mesh-system/sa/meshd";
 const CLIENT = "spiffe://cluster.local/ns/evil/sa/x";
 const HASH = "0f".repeat(32);
 
-/** The identity that a forwarded header proves; undefined: none. */
+/** The identity proven by a forwarded header; undefined: none. */
 async function proven(header: string): Promise<string | undefined> {
   try {
     const shown = caller({ "x-forwarded-client-cert": header }, ANONYMOUS_TLS, "10.0.0.1:1");
@@ -27,7 +27,7 @@ async function proven(header: string): Promise<string | undefined> {
   }
 }
 
-/** Text from the pieces that mean something to some reader of the header, and from any other. */
+/** Text from pieces with a meaning for some reader of the header, and from any other text. */
 const hostile = fc.array(
   fc.oneof(
     fc.constantFrom('"', ",", ";", "=", "\\", "\\\\", '\\"', " ", "\t", ", ", '=""', '="', ";URI=", ",URI=", ' URI="'),
@@ -37,13 +37,13 @@ const hostile = fc.array(
   { maxLength: 12 },
 ).map((parts) => parts.join(""));
 
-/** A name as a certificate's subject is written (RFC 2253), from pieces that a client may choose. */
+/** The subject of a certificate in writing (RFC 2253), from pieces of a client's choice. */
 const subject = fc.array(
   fc.constantFrom("CN=a", "O=b", '\\"', "\\,", "\\;", "\\\\", "\\=", ",", "+", "\\0A", "URI", `URI=${VICTIM}`, "x y"),
   { maxLength: 6 },
 ).map((parts) => (parts.length === 0 ? "" : `CN=n${parts.join("")}`));
 
-/** What an Envoy appends about the client's certificate, with any of its details. */
+/** The appended text of an Envoy about the client's certificate, with any details. */
 const appended = fc.record({
   by: fc.boolean(),
   cert: fc.boolean(),
@@ -70,7 +70,7 @@ Deno.test("whatever a client sends before the element of its gateway, it is the 
   );
 });
 
-/** The grammar of the header as one expression. */
+/** The grammar of the header as a single expression. */
 const WITNESS = (() => {
   const quoted = String.raw`"(?:[^"\\\p{Cc}]|\\\P{Cc})*"`;
   const bare = String.raw`[^"\\,;=\s\p{Cc}]*`;

@@ -11,7 +11,7 @@ import { ANONYMOUS_TLS, caller } from "./support/callers.ts";
 import { NOW, TestIssuer } from "./support/issuer.ts";
 import { PATIENCE } from "../patience.ts";
 
-/** An authenticator of an issuer's tokens with a clock that the test moves, and what it says of a token. */
+/** An authenticator of an issuer's tokens under the test's clock, and the verdict about a token. */
 function trusting(issuer: TestIssuer, rule: Partial<TokenRule> = {}, limits = { timeout: PATIENCE, size: 10_000 }) {
   const whole: TokenRule = { issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"], ...rule };
   const clock = { ms: 0, monotonic: () => clock.ms, now: () => NOW * 1000 };

@@ -4,7 +4,7 @@ import { TokenReviews } from "../../lib/authenticators/token_reviews.ts";
 import { ApiClient } from "../../lib/orch/client/client.ts";
 import { createFakeClock, type FakeClock } from "../../lib/kernel/time/fake_clock.ts";
 
-/** A JWT that nobody signed: the stand-in for the API looks at its subject alone. */
+/** An unsigned JWT: the stand-in for the API reads the subject alone. */
 function token(subject: string, exp = 4_000_000_000): string {
   const part = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
   return `${part({ alg: "RS256" })}.${part({ sub: subject, exp })}.x`;
@@ -16,7 +16,7 @@ interface Asked {
   readonly tokens: string[];
 }
 
-/** @param answer To each question, in order; the last one again. */
+/** @param answers Answers to the questions, in order; the last answer again and again. */
 function reviewsOf(...answers: readonly (object | Error | Promise<object>)[]): Asked {
   const clock = createFakeClock();
   const tokens: string[] = [];

@@ -1,4 +1,4 @@
-/** A token is verified once, while the keys that proved it are the issuer's and its time has not passed. */
+/** A token is verified once, as long as its keys are the issuer's and its time has not passed. */
 import assert from "node:assert/strict";
 import type { LocalJWKSet } from "jose";
 import { Authentication } from "../../lib/authenticators/authentication.ts";
@@ -9,7 +9,7 @@ import { VerifiedTokens } from "../../lib/authenticators/verified_tokens.ts";
 import { ANONYMOUS_TLS, caller } from "./support/callers.ts";
 import { NOW, TestIssuer } from "./support/issuer.ts";
 
-/** An authenticator whose keys the test replaces, which counts the signatures that it verifies. */
+/** An authenticator with keys that the test replaces, and with a count of verified signatures. */
 async function counting(issuer: TestIssuer) {
   const clock = { ms: NOW * 1000, now: () => clock.ms };
   const counts = { verified: 0 };

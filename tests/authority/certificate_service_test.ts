@@ -27,7 +27,7 @@ import { openssl, opensslVerifies } from "../pki/support/openssl.ts";
 import { counted, openssl as functions } from "../pki/support/signers.ts";
 import { PATIENCE } from "../patience.ts";
 
-/** Largest frame that a server takes unless it says otherwise. */
+/** Largest frame for a server by default. */
 const FRAME = 16_384;
 const CART = { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" };
 const CART_URI = "spiffe://cluster.local/ns/shop/sa/cart";
@@ -50,7 +50,7 @@ interface Setup {
   readonly openssl?: OpensslFunctions;
 }
 
-/** A server with the service, and what a client gets from it. */
+/** A server with the service, and the answers to a client. */
 class Service {
   readonly clock = createFakeClock(NOW);
   readonly metrics = createMetrics("pilot-discovery");

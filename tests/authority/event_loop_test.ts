@@ -10,7 +10,9 @@ import { DAY, makeRoot, NOW } from "../pki/support/make.ts";
 
 const RSA_4096 = { type: "RSA", bits: 4096 } as const;
 const REQUESTS = 10;
-/** Turns of the loop for each request: work on its thread would leave a handful, the work of others thousands. */
+/**
+ * Turns of the loop for each request: work on the loop's thread would leave a handful, work on other threads thousands.
+ */
 const LEAST_TURNS = 50;
 
 Deno.test("the event loop turns all the time while requests of large keys are verified and signed", async () => {

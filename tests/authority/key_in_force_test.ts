@@ -1,11 +1,11 @@
-/** The key in force signs by a signer while that has it, and by itself otherwise. */
+/** The key in force signs by a signer while the signer has the key, and without a signer otherwise. */
 import assert from "node:assert/strict";
 import { KeyInForce } from "../../lib/authority/key_in_force.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
 import type { Signer } from "../../lib/pki/signer.ts";
 import { P256 } from "../pki/support/make.ts";
 
-/** A signer that answers with a mark of its own. */
+/** A signer with a recognisable signature. */
 class MarkedSigner implements Signer {
   readonly signatureAlgorithm = Uint8Array.of();
   fails = false;

@@ -29,7 +29,10 @@ function filesOf(authority: MadeAuthority, roots: readonly MadeAuthority[], betw
   };
 }
 
-/** A folder as the orchestrator mounts secrets: files are links into a folder that is swapped as a whole. */
+/**
+ * A folder like the orchestrator's mounted secrets: files are links into a folder, and a swap replaces the whole
+ * folder.
+ */
 class Mounted {
   readonly folder: string;
   #version = 0;
@@ -61,7 +64,7 @@ class Mounted {
   }
 }
 
-/** A log whose lines can be awaited. */
+/** A log for awaiting lines. */
 function listening() {
   const lines: string[] = [];
   let wake = () => {};
@@ -175,7 +178,7 @@ Deno.test("files that do not fit together are refused, and the last ones stay un
   const stranger = await PrivateKey.generate(P256);
   await mounted.swap({ ...filesOf(next, [root]), "ca-key.pem": stranger.pem() });
   assert.match(await until(/refused/), /ca-key.pem: expected the key of ca-cert.pem/);
-  // Of a third one: the certificate of the swap before and the key of this one may be read together.
+  // Files of a third authority: the certificate before the swap and the key after the swap may be read together.
   const third = await makeIntermediate(root, P256, { name: "third" });
   await mounted.swap({ ...filesOf(third, [root]), "ca-cert.pem": "half a fi" });
   assert.match(await until(/refused/), /ca-cert.pem: expected certificates in PEM, got none/);

@@ -16,7 +16,7 @@ import { opensslVerifies } from "../pki/support/openssl.ts";
 const LIFETIME = 100 * DAY;
 const log = silentLog().scope("pkica");
 const leafKey = await PrivateKey.generate(P256);
-/** A root of NOW, as a store holds it: making one of RSA takes long. */
+/** A root of NOW in the form of a store: making an RSA root takes long. */
 const stored = await (async () => {
   const { key, certificate } = await makeRoot(P256, { notAfter: NOW + LIFETIME });
   return key.pem() + writeCertificates([certificate]);
@@ -153,7 +153,7 @@ function countingStore(read: () => void): { store: RootStore } {
 
 const YEAR = 365 * DAY;
 
-/** A clock that somebody can set: its timers run on. */
+/** A settable clock, whose timers run on. */
 function settable() {
   const base = createFakeClock(NOW);
   const set = { ahead: 0 };
@@ -342,7 +342,7 @@ Deno.test("whatever happens in whatever order, each leaf that is valid leads to 
   );
 });
 
-/** Each valid leaf leads to the roots, unless the instance could not look at its store until its last one expired. */
+/** Each valid leaf leads to the roots, unless the instance could not read its store until its last leaf expired. */
 function agree(
   { roots, notAfter }: { readonly roots: readonly Certificate[]; readonly notAfter: number },
   leaves: readonly Certificate[],

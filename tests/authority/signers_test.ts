@@ -1,4 +1,4 @@
-/** Certificates by signers elsewhere: what is asked of them, and what of their answers is handed out. */
+/** Certificates by signers elsewhere: the requests to signers, and the accepted parts of their answers. */
 import assert from "node:assert/strict";
 import { type IssuedChain, IssueError } from "../../lib/authority/issuing.ts";
 import { OwnIdentity } from "../../lib/authority/own_identity.ts";
@@ -41,7 +41,7 @@ function signers(sign: SignElsewhere, more: Partial<SignersOptions> = {}): Signe
   });
 }
 
-/** Asks at once: what the test does next comes after it. */
+/** Asks at once: the next steps of the test come after the question. */
 function ask(
   of: Signers,
   { request = REQUEST, signer = "", lifetime = HOUR, signal = new AbortController().signal } = {},
@@ -97,7 +97,7 @@ Deno.test("answers that are not what was asked for are refused", async () => {
   await assert.rejects(ask(late), refused("unusable", /expired/));
 });
 
-/** A request whose parts a sender wrote as it liked. */
+/** A request with parts of a sender's choice. */
 async function request(subject: Uint8Array, ...attributes: readonly Uint8Array[]): Promise<string> {
   const body = sequence(unsignedInteger(Uint8Array.of(0)), subject, key.spki, tagged(0, ...attributes));
   return writePem("CERTIFICATE REQUEST", sequence(body, key.signatureAlgorithm, bits(await key.sign(body))));

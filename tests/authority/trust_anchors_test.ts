@@ -19,7 +19,7 @@ function bundle(roots: readonly { readonly certificate: { readonly der: Uint8Arr
 
 const namesOf = (pem: readonly string[]) => pem.map((text) => readCertificates(text)[0]?.commonName);
 
-/** Anchors whose endpoints answer as the test says; a promise that is rejected is an endpoint that is away. */
+/** Anchors with endpoints under the test's control; a rejected promise is an endpoint that is away. */
 function anchors(answer: (url: string) => string) {
   const clock = createFakeClock();
   const asked: string[] = [];

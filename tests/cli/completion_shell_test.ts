@@ -1,6 +1,6 @@
 /**
- * Loads the completion scripts into real shells and asks them. A shell that is not installed is reported as ignored,
- * but fails where CI is set.
+ * Loads the completion scripts into real shells and asks them. A missing shell is reported as ignored, but fails where
+ * CI is set.
  */
 import assert from "node:assert/strict";
 
@@ -22,7 +22,7 @@ async function installed(shell: string): Promise<boolean> {
   }
 }
 
-/** A folder for PATH in which `pilot-discovery` is this checkout's program, and each shell's script beside it. */
+/** A folder for PATH with the checkout's program as `pilot-discovery`, and each shell's script. */
 async function prepare(shell: string) {
   const folder = await Deno.makeTempDir();
   const program = `${folder}/pilot-discovery`;
@@ -79,8 +79,8 @@ const fish: Shell = {
 };
 
 /**
- * zsh completes in its line editor only: one is run in a pseudo terminal and asked with the tab key. Keys are sent when
- * the editor says that it reads: before, the terminal itself would act on them.
+ * zsh completes in the line editor only: a zsh runs in a pseudo terminal, and gets the tab key. Keys wait until the
+ * editor announces reading: before, the terminal would act on the keys.
  */
 const zshDriver = `
 zmodload zsh/zpty

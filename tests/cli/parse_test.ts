@@ -210,7 +210,7 @@ Deno.test("any line is parsed or refused with a UsageError", () => {
       parseLine(tree, words);
     } catch (error) {
       assert(error instanceof UsageError, String(error));
-      // One line for each problem, whatever was typed.
+      // A line for each problem, for any typed text.
       assert.equal(error.message.split("\n").length, readLine(tree, words).problems.length);
       assert.equal(/\r/.test(error.message), false);
     }

@@ -1,4 +1,4 @@
-/** A program that runs until a signal: started by the test of signals. */
+/** A program running until a signal, for the test of signals. */
 import { stopOnSignals } from "../../lib/cli/startup.ts";
 import { startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 const program = new URL("signal_program.ts", import.meta.url).pathname;
 
-/** Starts the program, and calls back for each line that it prints. */
+/** Starts the program, and calls back for each printed line. */
 async function run(args: string[], onLine: (line: string, child: Deno.ChildProcess) => void) {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-prompt", "--allow-env", program, ...args],

@@ -1,4 +1,4 @@
-/** Text for terminals: colour only there, lines that fit, progress that leaves nothing behind. */
+/** Text for terminals: colour on terminals alone, lines that fit, progress without a trace. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Output } from "../../lib/cli/command.ts";

@@ -1,4 +1,4 @@
-/** The command `check` as a process: exit codes, inputs that are one mesh, forms of output, what is known already. */
+/** The command `check` as a process: exit codes, several inputs for one mesh, forms of output, known findings. */
 import assert from "node:assert/strict";
 import { pilotDiscovery } from "./offline.ts";
 

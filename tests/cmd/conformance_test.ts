@@ -1,4 +1,4 @@
-/** Every flag of the reference tables exists where they say, with their type and default. */
+/** Every flag of the reference tables exists in its place, with its type and default. */
 import assert from "node:assert/strict";
 import { installCni } from "../../cmd/install-cni/commands.ts";
 import { pilotAgent } from "../../cmd/pilot-agent/commands.ts";
@@ -33,7 +33,7 @@ const typeWords: Record<Flag["type"], string> = {
   Level: "level",
 };
 
-/** A default as the tables print it. */
+/** A default in the form of the tables. */
 function shownDefault(name: string, flag: Flag): string {
   if (flag.type === "bool") return name === "short" ? (flag.default ? "short" : "long") : flag.default ? "on" : "off";
   const text = flag.type === "duration" ? formatDuration(Number(flag.default)) : showFlagValue(flag);
@@ -72,7 +72,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
   const names = (command: Command): unknown[] =>
     (command.commands ?? []).map((c) => (c.commands === undefined ? c.name : [c.name, ...names(c)]));
   const shells = ["completion", "bash", "fish", "powershell", "zsh"];
-  // Ours beyond the tables: what works on files, without a server.
+  // Our commands beyond the tables: work on files, without a server.
   assert.deepEqual(names(pilotDiscovery), [
     shells,
     "discovery",
@@ -84,7 +84,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
     "version",
   ]);
   assert.deepEqual(names(pilotAgent), [shells, "mesh-iptables", "proxy", "request", "version", "wait"]);
-  // Beyond the tables, too: one looks at a node, the other mends what no installer is left to mend.
+  // Beyond the tables, too: `doctor` looks at a node, and `uninstall` mends a node without an installer.
   assert.deepEqual(names(installCni), [shells, "doctor", "uninstall", "version"]);
 });
 

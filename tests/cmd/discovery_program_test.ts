@@ -9,7 +9,7 @@ const repository = new URL("../../", import.meta.url).pathname;
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** A running server: its log, its pages, its end. */
+/** A running server: log, pages, end. */
 class Program {
   readonly lines: Line[] = [];
   readonly #process: Deno.ChildProcess;
@@ -52,11 +52,11 @@ class Program {
         this.#awaited.get(String(parsed["msg"]))?.();
       }
     }
-    this.#serving.promise.catch(() => {}); // Only those who wait for it are concerned.
+    this.#serving.promise.catch(() => {}); // Only callers awaiting `port` are concerned.
     this.#serving.reject(new Error(`it ended: ${JSON.stringify(this.lines)}`));
   }
 
-  /** Resolves when it logs a message that it has not logged yet; or when it ends. */
+  /** Resolves at the next line with a message, or at the program's end. */
   async logs(message: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#awaited.set(message, resolve);
@@ -74,14 +74,14 @@ class Program {
     return Number((await this.#serving.promise)[name]);
   }
 
-  /** Its exit code, when it has ended by itself. */
+  /** The exit code, after the program's own end. */
   async ended(): Promise<number> {
     const { code } = await this.#process.status;
     await this.#reading;
     return code;
   }
 
-  /** Ends it in order; its exit code. */
+  /** Ends the program in order. @returns the exit code */
   async stop(): Promise<number> {
     this.#process.kill("SIGTERM");
     const { code } = await this.#process.status;
@@ -110,13 +110,13 @@ async function withProgram(
 
 const head = "apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\n";
 
-/** A folder with an object, so that the root namespace is not fixed by an empty folder, which is a finding. */
+/** A folder with an object, so that the root namespace is not fixed by an empty folder, which would be a finding. */
 const ONE_OBJECT = {
   "one.yaml":
     `${head}metadata: { name: one, namespace: x }\nspec: { hosts: [one.example.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: DNS }\n`,
 };
 
-/** One service each, in every form of YAML that needs the full parser. */
+/** A service in each form of YAML outside of the fast parser. */
 const FORMS: Readonly<Record<string, string>> = {
   anchors: `${head}metadata: { name: anchors, namespace: x }
 spec:

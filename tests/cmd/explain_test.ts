@@ -1,4 +1,4 @@
-/** The command `explain` as a process: its text, the same as JSON, its exit codes. */
+/** The command `explain` as a process: text, JSON, exit codes. */
 import assert from "node:assert/strict";
 import { pilotDiscovery } from "./offline.ts";
 

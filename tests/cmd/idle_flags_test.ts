@@ -8,20 +8,20 @@ import { namesFound } from "../surface/source_scan.ts";
 
 const code = (file: string) => Deno.readTextFileSync(new URL(`../../cmd/pilot-discovery/${file}`, import.meta.url));
 
-/** Options that the program takes after the command line was checked. */
+/** Options used by the program after the check of the command line. */
 const used = namesFound(code("discovery.ts") + code("start.ts") + code("read_options.ts"), /\boptions\.(\w+)/g);
 
-/** Flags that become log options; tests of logging show what they do. */
+/** Flags of logging, covered by tests of logging. */
 const logging = new Set(Object.keys({ ...logFlags("pilot-discovery"), ...vklogFlag }));
 
-/** Values of all flags at their defaults, and with one of them changed. */
+/** Options from the defaults of all flags, with one flag changed. */
 function options(change: Record<string, unknown> = {}) {
   const values = Object.fromEntries(Object.entries(discoveryFlags).map(([name, flag]) => [name, flag.default]));
   const flags = { ...values, ...change } as Parameters<typeof discoveryOptions>[0];
   return discoveryOptions(flags, new Set(Object.keys(change)), defaultSettings("pilot-discovery"));
 }
 
-/** Another value of a flag, which its checks take. */
+/** Another valid value for a flag. */
 const others: Readonly<Record<string, Record<string, unknown>>> = {
   clusterAliases: { clusterAliases: { a: "b" } },
   registries: { registries: ["Mock"] },
@@ -49,7 +49,7 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
       JSON.stringify(before[key as keyof typeof before]) !== JSON.stringify(after[key as keyof typeof after])
     );
     assert.notDeepEqual(moved, [], "the flag changes no option");
-    // The namespace is also the default of two options of its own.
+    // The namespace is also the default of two other options.
     const own = moved.filter((key) => name !== "namespace" || key === "namespace");
     assert.deepEqual(own.map((option) => used.has(option)), own.map(() => !isIdle(name)));
   });

@@ -1,4 +1,4 @@
-/** `install-cni`: every flag reaches the installer or is on the list of idle ones, and a start that fails says why. */
+/** `install-cni`: every flag reaches the installer or is on the list of idle flags, and a failed start says why. */
 import assert from "node:assert/strict";
 import { installCni } from "../../cmd/install-cni/commands.ts";
 import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
@@ -13,7 +13,7 @@ import { namesFound } from "../surface/source_scan.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 
-/** Options that the program takes after the command line was checked. */
+/** Options used by the program after the check of the command line. */
 const used = namesFound(Deno.readTextFileSync(`${repository}cmd/install-cni/start.ts`), /\boptions\.(\w+)/g);
 const logging = new Set(Object.keys({ ...logFlags("install-cni"), ...vklogFlag }));
 const flags = flagsOf({ command: installCni, line: [] });
@@ -25,7 +25,7 @@ function options(change: Record<string, unknown> = {}) {
   return installOptions({ ...values, ...change } as InstallFlagValues, given, readSettings("install-cni", {}));
 }
 
-/** Values of flags that are neither switches nor numbers nor any text. */
+/** Values of flags beside switches, numbers and free texts. */
 const others: Record<string, unknown> = {
   "chained-cni-plugin": false,
   "repair-enabled": false,
@@ -74,7 +74,7 @@ Deno.test("the namespace of the node agent is that of its pod: given, found besi
   }
 });
 
-/** Runs the installer to its end, in a folder of its own. */
+/** Runs the installer to its end, in a temporary folder. */
 async function refused(folder: string, args: readonly string[], env: Record<string, string> = {}) {
   for (const name of ["net", "bin", "run", "sa"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

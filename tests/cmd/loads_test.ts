@@ -1,4 +1,4 @@
-/** What the server loads before it starts. */
+/** Modules loaded by the server before its start. */
 import assert from "node:assert/strict";
 import { loadedWith } from "../../scripts/imports.ts";
 

@@ -6,10 +6,13 @@
 import { programArgs } from "../../scripts/program_args.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
-/** The task's arguments for any working folder: it names the program within this tree, and finds its own settings there. */
+/**
+ * The task's arguments for any working folder: the path of the program is absolute, and the program finds its settings
+ * beside itself.
+ */
 const PROGRAM = programArgs("pilot-discovery").map((arg) => arg.startsWith("cmd/") ? `${repository}${arg}` : arg);
 
-/** What a program said, and how it ended. */
+/** A program's output and exit code. */
 export interface ProgramEnd {
   readonly code: number;
   readonly out: string;
@@ -18,13 +21,13 @@ export interface ProgramEnd {
 
 /** How a program is run. */
 export interface ProgramRun {
-  /** Files in its folder, by path. */
+  /** Files in the program's folder, by path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the program in a folder with these files. */
+/** Runs the program in a folder with the given files. */
 export async function pilotDiscovery(args: readonly string[], run: ProgramRun = {}): Promise<ProgramEnd> {
   const folder = await Deno.makeTempDir({ prefix: "mesh-cmd-" });
   try {
@@ -42,7 +45,7 @@ export async function pilotDiscovery(args: readonly string[], run: ProgramRun = 
       stderr: "piped",
     }).spawn();
     const writer = child.stdin.getWriter();
-    // A program that does not read its input may be gone before this is written.
+    // A program that ignores its input may be gone before the write.
     await writer.write(new TextEncoder().encode(run.stdin ?? "")).catch(() => {});
     await writer.close().catch(() => {});
     const { code, stdout, stderr } = await child.output();

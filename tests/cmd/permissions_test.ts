@@ -41,7 +41,7 @@ Deno.test("the server alone may call a library beside the runtime, OpenSSL's, by
   }
   const flag = `--allow-ffi=${OPENSSL_PATHS.join(",")}`;
   assert(compileArguments("pilot-discovery", sets["pilot-discovery"] ?? {}).includes(flag));
-  // Else the library could be replaced by what a request writes.
+  // Otherwise a request could overwrite the library.
   const writable = sets["pilot-discovery"]?.["write"];
   assert(Array.isArray(writable) && !writable.some((folder) => OPENSSL_PATHS.some((path) => path.startsWith(folder))));
 });

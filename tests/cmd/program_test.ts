@@ -1,4 +1,4 @@
-/** The programs as processes: exit codes, streams, and that the quick commands load nothing heavy. */
+/** The programs as processes: exit codes, streams, and quick commands without heavy modules. */
 import assert from "node:assert/strict";
 import { setUpError } from "../../cmd/pilot-discovery/set_up.ts";
 import { programs } from "../../lib/kernel/program/program.ts";
@@ -48,7 +48,7 @@ interface Graph {
   modules: { specifier: string; dependencies?: { code?: { specifier?: string }; isDynamic?: boolean }[] }[];
 }
 
-/** Name of the package that a module is of. */
+/** Name of a module's package. */
 function packageOf(module: string): string | undefined {
   return /^npm:(@?[^@]+)|.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.slice(1).find((name) => name);
 }
@@ -78,7 +78,7 @@ Deno.test("Deno does not even read the server before it knows the command", asyn
   assert(read.some((m) => m.endsWith("/lib/cli/request.ts")), "other imports are seen");
 });
 
-/** Modules that are loaded with the roots; with `later`, also those that are imported later by a plain name. */
+/** Modules loaded with the roots; with `later`, also later imports by a plain name. */
 function staticModules(graph: Graph, later = false): Set<string> {
   const found = new Set<string>(graph.roots);
   for (const specifier of found) {

@@ -1,4 +1,4 @@
-/** How far the reading of many files is, as a terminal shows it. */
+/** Progress in reading many files, on a terminal. */
 import assert from "node:assert/strict";
 import { takeTexts } from "../../cmd/pilot-discovery/offline.ts";
 import type { Output } from "../../lib/cli/command.ts";

@@ -1,4 +1,6 @@
-/** What `pilot-discovery discovery` says when it cannot start: flag, value, expectation; one line each and no stack. */
+/**
+ * The errors of `pilot-discovery discovery` at a failed start: flag, value, expectation; one line each and no stack.
+ */
 import assert from "node:assert/strict";
 
 const repository = new URL("../../", import.meta.url).pathname;
@@ -14,7 +16,7 @@ async function refused(
       ...["--registries=", "--secureGRPCAddr=", ...args],
     ],
     cwd: repository,
-    // It would keep its root in this folder.
+    // An authority would keep a root in this folder.
     env: { ENABLE_CA_SERVER: "false", ...env },
     stdin: "null",
     stdout: "null",

@@ -1,4 +1,4 @@
-/** The command `translate` as a process: what it prints, and its exit codes. */
+/** The command `translate` as a process: output and exit codes. */
 import assert from "node:assert/strict";
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { load } from "js-yaml";

@@ -1,4 +1,4 @@
-/** One schema for files of all kinds: it judges each document as the schema of its kind does, and leaves others alone. */
+/** A schema for files of all kinds: judges each document like the schema of its kind, and leaves others alone. */
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { KINDS } from "../../lib/config/kinds/kinds.ts";

@@ -1,10 +1,9 @@
 /**
- * Texts that are expressions of CEL, and others.
- *
+ * Texts with and without the form of CEL expressions.
  * @module
  */
 
-/** Envoy compiles them. */
+/** Texts compiled by Envoy. */
 export const GOOD = [
   "response.code >= 400",
   'request.headers["x-a"] == "b" && !(response.code in [200, 204])',
@@ -23,7 +22,7 @@ export const GOOD = [
   "'\\x41\\u0041\\101\\n' != ''",
 ];
 
-/** Envoy refuses them. */
+/** Texts refused by Envoy. */
 export const BAD = [
   "",
   "response.code >=",

@@ -1,4 +1,4 @@
-/** Which texts are taken for expressions of CEL. */
+/** Recognition of CEL expressions. */
 import assert from "node:assert/strict";
 import { celProblem } from "../../lib/config/validation/cel.ts";
 import { BAD, GOOD } from "./cel_expressions.ts";

@@ -1,4 +1,4 @@
-/** Objects of discovered namespaces: label selectors, and what a source lets in. */
+/** Objects of discovered namespaces: label selectors, and the objects accepted by a source. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DiscoveredNamespaces } from "../../lib/config/discovered_namespaces.ts";

@@ -1,9 +1,9 @@
-/** Objects that are legal YAML and enormous: validation ends, and its findings stay few and short. */
+/** Objects that are legal YAML and enormous: validation ends, and the findings stay few and short. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
 import { inFile } from "./origins.ts";
 
-/** So many that a quadratic rule takes minutes, and this file with it. */
+/** So many that a quadratic rule would take minutes. */
 const MANY = 100_000;
 const many = <T>(make: (index: number) => T, count = MANY): T[] =>
   Array.from({ length: count }, (_, index) => make(index));

@@ -1,4 +1,4 @@
-/** The printed JSON Schemas say what decoding says: a validator of others and the decoder judge alike. */
+/** The printed JSON Schemas agree with decoding: a foreign validator and the decoder judge alike. */
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -27,7 +27,7 @@ const printed = new Map<Kind, Printed>(KINDS.map((kind) => {
   return [kind, { whole, spec }];
 }));
 
-/** What decoding alone says of a spec; rules across fields are another matter. */
+/** Decoding alone of a spec; rules across fields are another matter. */
 function decodes(kind: Kind, spec: unknown): boolean {
   const report = new Findings();
   KIND_TABLE[kind].schema.decode(spec, new DecodeContext("spec", report));
@@ -43,7 +43,7 @@ interface Sample {
   readonly spec: unknown;
 }
 
-/** Samples about what the schema cannot say. */
+/** Samples beyond the reach of the schema. */
 const UNSAID = new Set(["more than the proxy can count"]);
 
 function samplesOf(kind: Kind): Sample[] {
@@ -85,7 +85,7 @@ Deno.test("whole objects of the samples are valid, and refused under another kin
   assert.ok(count > 10, `${count} objects`);
 });
 
-/** What may stand in the place of a value. */
+/** Replacements for a value. */
 const VALUES = [null, true, 0, 1, -1, 1.5, 4294967296, "", "a", "1", "5s", "x1", [], [null], [""], {}, { a: "b" }, {
   exact: "",
 }];
@@ -190,7 +190,7 @@ Deno.test("every definition and every field has a description", () => {
   assert.deepEqual(silent, []);
 });
 
-/** Fields of a schema without a description, by path; conditions beside them describe nothing. */
+/** Fields of a schema without a description, by path; conditions next to fields describe nothing. */
 function undescribed(schema: unknown, path = ""): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => undescribed(one, path));
   if (!isObject(schema)) return [];

@@ -1,4 +1,4 @@
-/** Heads of objects with a slip in them are findings that say what was meant; other people's objects are not. */
+/** Heads of objects with a slip are findings with the intended text; objects of other projects are not. */
 import assert from "node:assert/strict";
 import { parseDocument } from "../../lib/config/document/document.ts";
 import { formatFinding } from "../../lib/finding/finding.ts";
@@ -11,7 +11,7 @@ function findings(head: string): string[] {
   return parseDocument(text, place, OPTIONS).findings.map(formatFinding);
 }
 
-/** Head of an object, the finding's line and field, what it expects. */
+/** Head of an object, and the line, field and expectation of the finding. */
 const SLIPS: readonly (readonly [head: string, line: number, message: string])[] = [
   [
     "apiVersion: networking.mesh.oi/v1\nkind: VirtualService",

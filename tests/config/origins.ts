@@ -1,6 +1,5 @@
 /**
- * Origins of objects that tests make.
- *
+ * Origins for objects of tests.
  * @module
  */
 import type { FileOrigin } from "../../lib/finding/origin.ts";

@@ -1,4 +1,4 @@
-/** Several sources in one store: the highest one that has an object decides, and gives way when it goes. */
+/** Several sources in one store: the highest source with an object decides, and gives way when its object goes. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { formatFinding } from "../../lib/finding/finding.ts";
@@ -85,7 +85,7 @@ const step = fc.record({
 test("after any changes of three sources the store is that of a fresh one, and the change sets lead there", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
     const store = new ConfigStore();
-    // Added in another order than that of their precedence.
+    // Added in another order than the order of precedence.
     const sources: StoreSource[] = [];
     for (const rank of [1, 0, 2]) sources[rank] = store.addSource(`s${rank}`, rank);
     const model: Map<string, ConfigObject>[] = [new Map(), new Map(), new Map()];

@@ -113,7 +113,7 @@ for (const [regex, steps] of STEPS) {
   test(`${regex} has about ${steps} steps`, () => assert.equal(programSteps(regex), steps));
 }
 
-/** Expressions whose signs cost the compiler far more than those of others do: milliseconds for a class. */
+/** Expressions with expensive signs: the compiler needs milliseconds for a class. */
 const WORK: readonly (readonly [regex: string, least: number, most: number])[] = [
   ["(?i)[B-\\x{10fff0}]", 1900, 2100],
   ["(?i)[]-\\x{10fff0}]", 1900, 2100],

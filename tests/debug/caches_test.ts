@@ -1,4 +1,4 @@
-/** `/debug/cachez`: what the caches keep, and that they are emptied without proxies noticing. */
+/** `/debug/cachez`: the content of caches, and emptying caches without an effect on proxies. */
 import assert from "node:assert/strict";
 import { cachedTypes } from "../../lib/translate/machine/cache/content.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";

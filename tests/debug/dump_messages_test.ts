@@ -1,4 +1,4 @@
-/** The parts of a dump as messages: nothing secret is in them, and they are made in steps. */
+/** The parts of a dump as messages: without secrets, and made in steps. */
 import assert from "node:assert/strict";
 import { dumpMessages } from "../../lib/debug/dump_messages.ts";
 import { messageJson } from "../../lib/pb/json.ts";

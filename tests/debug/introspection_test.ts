@@ -15,7 +15,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Asks by hand: fetch sets the host by itself. */
+/** Asks by hand: fetch would set the host. */
 function ask(port: number, method: string, path: string, body = "", host = `localhost:${port}`): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = http.request(

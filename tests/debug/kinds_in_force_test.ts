@@ -19,9 +19,10 @@ Deno.test("every kind is asked for where configuration is made of it", () => {
     "mcp",
     "xds",
   ];
-  // The table of how kinds select workloads names those too that nobody asks it for yet.
+  // The table of selection of workloads also names kinds that nobody asks for yet.
   const text = sourceText([...elsewhere.map((folder) => `lib/${folder}/`), "lib/mesh/selection/", "cmd/"]);
-  // Of discovery, registration makes entries of a kind's objects, and injection starts proxies by those of another one.
+  // In discovery, registration makes entries from a kind's objects, and injection starts proxies by the objects of
+  // another kind.
   const readers = ["registration/registrar.ts", "injector/settings.ts"]
     .map((path) => new URL(`../../lib/discovery/${path}`, import.meta.url));
   const asking = text + readers.map((path) => Deno.readTextFileSync(path)).join("");

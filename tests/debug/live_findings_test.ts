@@ -46,7 +46,7 @@ async function verdict(port: number, key: string): Promise<Verdict> {
   return JSON.parse((await page(port, `/debug/live?object=${key}&wait=90s`)).body);
 }
 
-/** What live says of an object, with a sidecar and a gateway connected. */
+/** The verdict of live about an object, with a sidecar and a gateway connected. */
 async function verdictOf(files: Readonly<Record<string, string>>, key: string): Promise<Verdict> {
   let found: Verdict | undefined;
   await withServer({ ...WORLD, ...files }, async ({ ports }) => {
@@ -147,7 +147,7 @@ Deno.test("live: an edit of another object that takes an effect away is seen, an
   );
 });
 
-/** A workload of the namespace that no proxy is of, so that manifests tell of some workloads. */
+/** A workload without a proxy in the namespace, so that manifests tell of some workloads. */
 const OTHER_POD = `apiVersion: apps/v1
 kind: Deployment
 metadata: { name: other, namespace: x }
@@ -156,7 +156,7 @@ spec:
   template: { metadata: { labels: { app: other } }, spec: { containers: [{ name: c, image: i }] } }
 `;
 
-/** Kinds with selectors that a proxy's labels decide, each with one for `app: cart`. */
+/** Kinds with selectors of labels, each with an object for `app: cart`. */
 const SELECTING = {
   Gateway:
     `{ selector: { app: cart }, servers: [{ port: { number: 8080, name: http, protocol: HTTP }, hosts: ["*"] }] }`,
@@ -169,7 +169,7 @@ const SELECTING = {
 for (const [kind, spec] of Object.entries(SELECTING)) {
   Deno.test(`${kind}: a selector that a connected proxy matches does not match nothing, though no manifest has such a pod`, async () => {
     const key = `${kind}/x/cart`;
-    // A pod of a gateway, so that Gateways are looked at.
+    // A pod of a gateway, so that Gateways are checked.
     const gatewayPod = OTHER_POD.replaceAll("other", "door").replace("name: c,", "name: istio-proxy,");
     const files = {
       ...WORLD,

@@ -20,7 +20,7 @@ import { type Tree, tree } from "../discovery/random_trees.ts";
 /** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
 
-/** Gateways whose ports conflict: the others of the random trees are all of plain HTTP. */
+/** Conflicting ports of Gateways: the other Gateways of the random trees are all of plain HTTP. */
 const conflicting = fc.record({
   namespace: fc.constantFrom("a", "b"),
   name: fc.constantFrom("one", "two", "three"),
@@ -67,13 +67,13 @@ spec:
 `
 );
 
-/** What is around the random objects: services that routes may lead to, manifests of the proxies' pods, or neither. */
+/** The surroundings of the random objects: services as destinations, manifests of the proxies' pods, or neither. */
 const surroundings = fc.constantFrom([], services, pods, [...services, ...pods]).map((texts) => texts.join("---\n"));
 
-/** Port of the HTTP proxy of sidecars; 0: they have none. */
+/** Port of the HTTP proxy of sidecars; 0: none. */
 const httpPort = fc.constantFrom(0, 15333);
 
-/** A folder of these objects, with a sidecar in two namespaces and a gateway. */
+/** A folder of the given objects, with a sidecar in two namespaces and a gateway. */
 function world(written: readonly Tree[], proxyHttpPort: number, around: string) {
   const folder = new AnalyzedFolder({ proxyHttpPort });
   const objects = written.map((one) => {
@@ -89,7 +89,7 @@ function world(written: readonly Tree[], proxyHttpPort: number, around: string) 
   return { folder, states };
 }
 
-/** What the page looks at, of a world without a wire: each proxy is its own progress. */
+/** The page's view of a world without a wire: each proxy is its own progress. */
 function viewOf({ folder, states }: ReturnType<typeof world>): DebugView {
   const streams = states.map((state) => ({
     stream: { view: { id: state.proxy.nodeId, resourceSets: of(state), virtualHosts: hostsOf(state) } },
@@ -114,7 +114,7 @@ function hostsOf(state: ProxyState) {
   return (name: string) => state.virtualHosts(name);
 }
 
-/** The proxies on which `live` would call an object in force as it is written; empty: it would not. */
+/** Whether a proxy makes `live` call an object in force as written. */
 function isCause(key: string, state: ProxyState): boolean {
   const tables = encodedTables(state);
   return [...Object.values(TYPE_URLS), VIRTUAL_HOST].some((typeUrl) => {
@@ -140,7 +140,10 @@ const ADDRESSES = [
   "192.0.2.1",
 ];
 
-/** Names that requests use for the hosts of a virtual service: of a wildcard also those of services and gateways under it. */
+/**
+ * Host names of requests for a virtual service; for a wildcard, also the hosts of services and gateways under the
+ * wildcard.
+ */
 function namesFor({ spec }: ConfigObject<"VirtualService">, { folder }: ReturnType<typeof world>): string[] {
   const served = [
     ...folder.store.list("ServiceEntry").flatMap((entry) => entry.spec.hosts ?? []),
@@ -155,7 +158,7 @@ function namesFor({ spec }: ConfigObject<"VirtualService">, { folder }: ReturnTy
   });
 }
 
-/** Requests that may meet rules for these hosts, to any service. */
+/** Requests that may meet rules for the given hosts, to any service. */
 function* requestsFor(hosts: readonly string[], isRouter: boolean): Iterable<SimulatedRequest> {
   for (const host of hosts) {
     const proxied = { direction: "direct", destination: { ip: "127.0.0.1", port: 15333 }, protocol: "http" } as const;
@@ -182,7 +185,7 @@ Deno.test("a route that live calls in force is found by the simulator with a req
       const view = viewOf(made);
       for (const object of made.folder.store.list("VirtualService")) {
         for (const state of inForceOn(object, view)) {
-          // What stands in for a plugin may deny before a route is looked for.
+          // The stand-in of a plugin may deny before a route is chosen.
           const resources = { ...resourcesIn(encodedTables(state)), extensions: new Map() };
           const isRouter = state.proxy.properties.type === "router";
           const isMet = [...requestsFor(namesFor(object, made), isRouter)].some((request) => {
@@ -225,7 +228,7 @@ const ACTS_NOWHERE: Readonly<Partial<Record<FindingName, (state: ProxyState) => 
 
 const SEED_WITH_ALL = 3;
 
-/** Holds that errors by which objects act nowhere are true; gives those that worlds of this seed have. */
+/** Asserts that errors by which objects act nowhere are true. @returns the errors in the worlds of the seed */
 function checkNowhere(seed: number): Set<string> {
   const met = new Set<string>();
   fc.assert(
@@ -249,7 +252,7 @@ function checkNowhere(seed: number): Set<string> {
 
 Deno.test("of what a finding says that nobody has it, no proxy has anything", () => {
   checkNowhere(Math.floor(Math.random() * 2 ** 31));
-  // Some seeds miss an error that is rare; these worlds have all, so that each is put to the test.
+  // Some seeds miss a rare error; these worlds have all errors, so that each is put to the test.
   assert.deepEqual(checkNowhere(SEED_WITH_ALL), new Set(Object.keys(ACTS_NOWHERE)), "each is met");
 });
 

@@ -1,4 +1,4 @@
-/** An object that a proxy rejects is said to be rejected, in the proxy's words, on every page alike. */
+/** All pages alike tell of an object rejected by a proxy, in the proxy's words. */
 import assert from "node:assert/strict";
 import { page, withServer } from "../discovery/running.ts";
 import { until } from "../patience.ts";

@@ -1,4 +1,4 @@
-/** Objects that take the place of others without any change for proxies: what is said of them. */
+/** Pages about objects that replace others without any change for proxies. */
 import assert from "node:assert/strict";
 import { struct } from "../../lib/pb/wellknown.ts";
 import { page, withServer } from "../discovery/running.ts";
@@ -15,13 +15,13 @@ spec:
   endpoints: [{ address: 10.0.0.1 }]
 `;
 
-/** A sidecar with an agent, which has certificates. */
+/** A sidecar with an agent and certificates. */
 const NODE = {
   id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local",
   metadata: struct({ PROXY_CONFIG: {} }),
 };
 
-/** Each with an effect on the proxy, which does not depend on the name. */
+/** Each kind has an effect on the proxy, independent of the name. */
 const KINDS: Readonly<Record<string, string>> = {
   ServiceEntry: `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry

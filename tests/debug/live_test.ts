@@ -19,7 +19,7 @@ spec:
   endpoints: [{ address: 10.0.0.1 }]
 `;
 
-/** A finding as the page shows it. */
+/** A finding in the form of the page. */
 interface FoundInFile {
   readonly place: { readonly origin: FileOrigin; readonly line: number; readonly field: string };
 }
@@ -47,7 +47,7 @@ async function live(port: number, query: string): Promise<Live> {
 
 const A = "ServiceEntry/x/a";
 
-/** No test waits for it: what is asked with it comes earlier. */
+/** No test waits for so long: the answers come earlier. */
 const LONG = "wait=90s";
 
 Deno.test("live with wait is about the text that was written just before, every time", async () => {
@@ -66,7 +66,7 @@ Deno.test("live with wait is about the text that was written just before, every 
       assert.equal(service?.ports[0]?.port, port);
       before = now;
     }
-    // An edit that changes nothing is no push: it is in force as it is.
+    // An edit without a change is not a push: the object is in force as before.
     Deno.writeTextFileSync(`${folder}/a.yaml`, `# a remark\n${entry("a", 1009)}`);
     const same = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([same.hash, same.push, same.everywhere], [before.hash, before.push, true]);
@@ -140,7 +140,7 @@ Deno.test("live: an object whose newest version is refused is not in force, with
     assert.deepEqual(bad.why, ["the newest version is refused"]);
     assert.equal((await live(ports.http, A)).everywhere, false, "without wait too");
 
-    // A text that does not even name its object.
+    // A text without even the name of its object.
     Deno.writeTextFileSync(`${folder}/a.yaml`, "{ what: [\n");
     const unreadable = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([unreadable.status, unreadable.everywhere], [200, false]);
@@ -219,16 +219,16 @@ Deno.test("live names the mistakes in a request", async () => {
   });
 });
 
-/** A page request of a client that goes away when the test says so. */
+/** A page request of a client that goes away on the test's command. */
 function leaving(wait: string) {
   const client = new AbortController();
   const query = new URLSearchParams({ object: A, wait });
-  // Of a request the page reads these.
+  // The page reads only these fields of a request.
   const request = { query, signal: client.signal } as unknown as HttpRequest;
   return { client, request };
 }
 
-/** A view in which what waits waits for ever, with the number of those who listen for pushes. */
+/** A view in which one kind of wait lasts for ever, and the number of listeners for pushes. */
 function stillView(waitsFor: "the folder" | "the push" | "the acknowledgement") {
   const ledger = new PushLedger();
   ledger.latest = 1;
@@ -269,7 +269,7 @@ for (const waitsFor of ["the folder", "the push", "the acknowledgement"] as cons
       assert.equal((await page).status, 404);
       assert.deepEqual([ledger.waiting, listeners.size], [0, 0]);
     }
-    // A timer that is left over fails this test.
+    // A left-over timer fails this test.
   });
 }
 

@@ -1,4 +1,4 @@
-/** Debug pages in the forms that tools made for Istio read, and their answers to wrong requests. */
+/** Debug pages in the forms for tools made for Istio, and their answers to wrong requests. */
 import assert from "node:assert/strict";
 import { NAME_TABLE_TYPE_URL } from "../../lib/translate/name_table/encode.ts";
 import { page, withServer } from "../discovery/running.ts";
@@ -21,7 +21,7 @@ Deno.test("syncz has the fields that proxy-status reads, and filters by the name
     assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const [row, ...more] = JSON.parse((await page(ports.http, "/debug/syncz")).body);
     assert.equal(more.length, 0);
-    // The proxy names neither: the namespace is in its id, the cluster that of the server.
+    // The proxy names neither: the namespace is in the proxy's id, and the cluster is the server's.
     assert.deepEqual([row.proxy, row.proxy_type, row.cluster_id], ["a.x", "sidecar", "Orch"]);
     assert.equal(row.istio_version, row.mesh_version);
     assert.equal(row.cluster_sent, row.cluster_acked);
@@ -37,7 +37,7 @@ Deno.test("every page that is read refuses queries that it does not take, and ta
     const paths: string[] = JSON.parse((await page(ports.http, "/debug/list")).body);
     assert.ok(paths.length > 15);
     for (const path of paths) {
-      if (path === "preview") continue; // It is POST alone.
+      if (path === "preview") continue; // The page is POST alone.
       const refused = await page(ports.http, `/debug/${path}?pretty&no_such_query=1`);
       assert.match(refused.body, path === "scopez" ? /^query: got "no_such_query"/ : /^query "no_such_query": /, path);
       assert.equal(refused.status, 400, path);

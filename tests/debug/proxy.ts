@@ -1,6 +1,5 @@
 /**
- * A proxy at a running server that takes clusters, and acknowledges responses as the test says.
- *
+ * A proxy at a running server, with clusters. Acknowledges responses on the test's command.
  * @module
  */
 import * as grpc from "@grpc/grpc-js";
@@ -23,7 +22,7 @@ export class TestProxy implements Disposable {
   readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
   readonly #waiting: Uint8Array[] = [];
   #holding = false;
-  /** Of the last response about clusters that was acknowledged. */
+  /** Nonce of the last acknowledged response about clusters. */
   #acknowledged = "";
   #received = Promise.withResolvers<void>();
 
@@ -42,14 +41,17 @@ export class TestProxy implements Disposable {
     this.#send({ node });
   }
 
-  /** Attaches a proxy; it has its clusters then. @param refusal Its words about every response. Default: it takes all. */
+  /**
+   * Attaches a proxy, and waits for its clusters. @param refusal The proxy's words about every response. Default:
+   * accepts every response.
+   */
   static async attach(port: number, node: object = SIDECAR, refusal?: string): Promise<TestProxy> {
     const proxy = new TestProxy(port, node, refusal);
     await proxy.#received.promise;
     return proxy;
   }
 
-  /** Asks for everything of another type; it has that then. */
+  /** Asks for everything of another type, and waits for the response. */
   async ask(typeUrl: string): Promise<void> {
     this.#received = Promise.withResolvers<void>();
     this.#send({ type_url: typeUrl });
@@ -67,12 +69,12 @@ export class TestProxy implements Disposable {
     return this.#received.promise;
   }
 
-  /** Number of responses that are held back. */
+  /** Number of held-back responses. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Acknowledges what was held back. */
+  /** Acknowledges held-back responses. */
   release(): void {
     this.#holding = false;
     for (const response of this.#waiting.splice(0)) {
@@ -86,7 +88,7 @@ export class TestProxy implements Disposable {
     }
   }
 
-  /** Rejects what was held back; acknowledges what comes from now on. */
+  /** Rejects held-back responses, and acknowledges later responses. */
   reject(message: string): void {
     this.#holding = false;
     for (const response of this.#waiting.splice(0)) {
@@ -98,7 +100,7 @@ export class TestProxy implements Disposable {
     }
   }
 
-  /** Rejects the clusters that it has acknowledged. */
+  /** Rejects the acknowledged clusters. */
   rejectLate(message: string): void {
     this.#send({ response_nonce: this.#acknowledged, error_detail: { code: 13, message } });
   }

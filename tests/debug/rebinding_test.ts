@@ -1,11 +1,11 @@
-/** What a web page of another site gets of the debug pages, by a browser of this machine: nothing, and nothing changes. */
+/** A web page of another site, in a browser of this machine, gets nothing from the debug pages, and changes nothing. */
 import assert from "node:assert/strict";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 import { withServer } from "../discovery/running.ts";
 import { exchange } from "../http/support/serve.ts";
 
-/** Asks by hand: `fetch` sets host and origin by itself. */
+/** Asks by hand: `fetch` would set host and origin. */
 async function ask(
   port: number,
   request: string,

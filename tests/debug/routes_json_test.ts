@@ -1,4 +1,4 @@
-/** A route configuration that is written host by host says what the whole says. */
+/** A route configuration written host by host equals the whole. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { routesJson, takesHostsApart } from "../../lib/debug/routes_json.ts";

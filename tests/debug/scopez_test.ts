@@ -12,7 +12,7 @@ interface Scope {
   readonly log_callers: boolean;
 }
 
-/** A server's log as it is by default, of which the lines can be read. */
+/** A server's log by default, with readable lines. */
 function listening(): { readonly log: Log; readonly lines: string[] } {
   const lines: string[] = [];
   const target = { write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} };

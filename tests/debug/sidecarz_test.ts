@@ -1,4 +1,4 @@
-/** `/debug/sidecarz`: what one proxy sees, without a Sidecar and with one. */
+/** `/debug/sidecarz`: the view of a proxy, without and with a Sidecar. */
 import assert from "node:assert/strict";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "./proxy.ts";

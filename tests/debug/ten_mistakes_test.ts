@@ -1,4 +1,4 @@
-/** The ten mistakes that users make: on the terminal, on the page and in `live` each is one message that says it all. */
+/** The ten mistakes of users: on the terminal, on the page and in `live` each mistake is one complete message. */
 import assert from "node:assert/strict";
 import { findingText } from "../../cmd/pilot-discovery/check_text.ts";
 import type { Finding } from "../../lib/finding/finding.ts";
@@ -167,7 +167,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
   },
 };
 
-/** One message, and it is the expected one. */
+/** Asserts that the expected message is the only message. */
 function isSaid(found: readonly Finding[], mistake: Mistake, surface: string): void {
   const said = found.map(({ severity, code, value, place: { origin, line, field } }) =>
     `${severity} ${code} ${origin?.from === "file" ? origin.file : ""}:${line} ${field} ${value}`

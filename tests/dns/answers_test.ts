@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { askBoth } from "./support/ask.ts";
 import { startServer } from "./support/server.ts";
 
-/** Question, and what is answered from the table: records in any order, or nothing but "the name exists". */
+/** Questions, and the table's answers: records in any order, or nothing but "the name exists". */
 const rows: [name: string, type: string, answers: string[]][] = [
   ["www.google.com", "A", ["www.google.com A 1.1.1.1"]],
   ["WWW.Google.COM", "A", ["WWW.Google.COM A 1.1.1.1"]],
@@ -77,7 +77,7 @@ Deno.test("names of the table are answered with authority, over UDP and TCP alik
   assert.equal(await test.metric("dns_upstream_requests_total"), 0);
 });
 
-/** Names that are not in the table, though they look like it. */
+/** Names that look like names of the table, but are missing there. */
 const unknown = [
   "example",
   "details.ns2",

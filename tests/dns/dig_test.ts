@@ -18,7 +18,7 @@ const there = await hasDig();
 const giant = Array.from({ length: 100 }, (_, i) => `240.0.0.${i}`);
 const upstream = { "www.bing.com": ["1.1.1.1"], giant, "failing.example": "SERVFAIL" as const };
 
-/** Arguments, and what dig must say, and must not. */
+/** Arguments, the required output of dig, and the forbidden output. */
 const rows: [args: string[], says: RegExp[], never?: RegExp[]][] = [
   [["productpage"], [/status: NOERROR/, /flags: qr aa rd ra;/, /^productpage\.\s+30\s+IN\s+A\s+9\.9\.9\.9$/m]],
   [["productpage", "AAAA"], [/status: NOERROR/, /ANSWER: 0/]],

@@ -47,7 +47,7 @@ Deno.test("a large answer is cut to what the client takes, and whole over TCP", 
     const { udp, tcp } = await askBoth(test.at, { name });
     assert.ok(udp.flags.includes("tc"));
     assert.ok(udp.bytes.length <= 512 && udp.bytes.length > 512 - 32, `${udp.bytes.length} bytes of 512`);
-    const record = name === "giant" ? name.length + 16 : 16; // that name server writes names in full
+    const record = name === "giant" ? name.length + 16 : 16; // the name server of `giant` writes names in full
     assert.equal(udp.answers.length, Math.floor((512 - 12 - name.length - 2 - 4) / record), "as many as fit");
     assert.deepEqual([...tcp.answers].sort(), giant.map((ip) => `${name} A ${ip}`).sort());
     assert.ok(!tcp.flags.includes("tc"));
@@ -109,7 +109,7 @@ Deno.test("raced: a silent and a refusing server cost nothing while another one 
   const good = startUpstream("127.0.0.3", silent.port, { "*": ["1.1.1.1"] });
   using test = await startServer({ servers: ["127.0.0.1", "127.0.0.2", "127.0.0.3"], port: silent.port }, {
     settings: { DNS_PROXY_ADDR: "localhost:0", DNS_FORWARD_PARALLEL: true },
-    clock: createFakeClock(), // Nothing waits for time: it stands still.
+    clock: createFakeClock(), // Nothing waits for time: the clock stands still.
   });
   const { udp, tcp } = await askBoth(test.at, { name: "www.bing.com" });
   assert.deepEqual([udp.answers, tcp.answers], [["www.bing.com A 1.1.1.1"], ["www.bing.com A 1.1.1.1"]]);
@@ -166,7 +166,7 @@ Deno.test("a name server that leads back here is found out instead of asked with
     using again = await startServer({ servers: ["127.0.0.1"], port: test.at.port }, {
       settings: { DNS_PROXY_ADDR: "127.0.0.1:0", DNS_FORWARD_PARALLEL: false },
     });
-    // The second asks the first, which has no name server: the answer is there at once.
+    // The second server asks the first, which has no name server: the answer comes at once.
     assert.equal((await askBoth(again.at, { name: "www.bing.com" })).udp.rcode, "SERVFAIL");
   });
   await t.step("its own question is known when it comes back by another way, such as redirection", async () => {

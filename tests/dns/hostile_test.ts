@@ -10,7 +10,7 @@ import { startUpstream } from "./support/upstream.ts";
 
 const locality = { namespace: "ns1", domain: "ns1.svc.cluster.local", search: ["ns1.svc.cluster.local"] };
 
-/** Numbers that are the same in every run (xorshift). */
+/** The same numbers in every run (xorshift). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -31,7 +31,7 @@ const seeds = [
   query({ name: `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(61)}` }),
 ];
 
-/** A packet of chance: bytes of no meaning, or a good question with some bytes changed, cut off, or put behind it. */
+/** A random packet: meaningless bytes, or a good question with some bytes changed, cut off, or appended. */
 function hostile(pick: (below: number) => number): Uint8Array {
   if (pick(4) === 0) return Uint8Array.from({ length: pick(600) }, () => pick(256));
   const from = seeds[pick(seeds.length)]!;
@@ -54,7 +54,7 @@ Deno.test("100,000 hostile packets: none ends in an exception, and none gets mor
   for (let i = 0; i < 100_000; i++) {
     const packet = hostile(pick);
     room.set(packet);
-    room.fill(0xaa, packet.length); // what an earlier packet left there must not be read
+    room.fill(0xaa, packet.length); // bytes left by an earlier packet must not be read
     const known = pick(10) > 0 ? table : undefined;
     const length = answer(room, packet.length, question, known, "fail", true, 4096, Math.random);
     const answers = length > 0 ? room[6]! * 256 + room[7]! : 0;
@@ -83,7 +83,7 @@ Deno.test("100,000 hostile answers of name servers: cutting them ends in no exce
   }
 });
 
-/** Packets that are no questions, and what comes back. */
+/** Packets other than questions, and the answers. */
 const refused: [what: string, change: (packet: Uint8Array) => Uint8Array, expected: string | undefined][] = [
   ["a response", (p) => set(p, 2, 0x80), undefined],
   ["less than a header", (p) => p.slice(0, 11), undefined],
@@ -127,7 +127,7 @@ Deno.test("an unknown version of EDNS gets BADVERS", () => {
   assert.equal(room[7], 0);
 });
 
-/** Sends packets to a server so that none is lost, and resolves with the answers. */
+/** Sends packets to a server without a loss, and resolves with the answers. */
 async function flood(to: ListenEndpoint, count: number, packet: (i: number) => Uint8Array | Promise<Uint8Array>) {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   const address = { transport: "udp" as const, ...to };
@@ -156,7 +156,7 @@ async function flood(to: ListenEndpoint, count: number, packet: (i: number) => U
       sent.bytes += bytes.length;
     }
     if (i % 100 !== 99) continue;
-    // What follows waits until the server has come so far; its socket never fills up.
+    // The next packets wait until the server has come so far: its socket never fills up.
     const { promise, resolve } = Promise.withResolvers<void>();
     passed = resolve;
     await conn.send(marker, address);

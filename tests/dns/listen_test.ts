@@ -83,7 +83,7 @@ Deno.test("on port 53 as root the other resolv.conf counts, and questions before
   upstream.close();
 });
 
-/** An address of the loopback on which port 53 may be had; undefined without the right to it. */
+/** An address of the loopback with a free port 53; undefined without the right to listen there. */
 function tryListen53(): string | undefined {
   const hostname = `127.${53 + Math.floor(Math.random() * 100)}.${Math.floor(Math.random() * 250)}.1`;
   try {

@@ -40,7 +40,7 @@ Deno.test("a name's wire form is the other implementation's, in lower case", () 
   }));
 });
 
-/** What a table must answer, by the rules alone: texts, no bytes, no hashes. */
+/** The required answers of a table, by the rules alone: texts, no bytes, no hashes. */
 function expected(hosts: ReadonlyMap<string, string>, search: string, asked: string): string[] {
   const wanted = asked.toLowerCase();
   const find = (key: string) => hosts.get(key);
@@ -63,7 +63,7 @@ function expected(hosts: ReadonlyMap<string, string>, search: string, asked: str
 }
 
 Deno.test("any table answers any question as the rules say, with wildcards, aliases and capitals", () => {
-  // Few labels, so that names meet.
+  // Few labels, for many encounters.
   const short = fc.constantFrom("a", "b", "A", "c");
   const host = fc.tuple(fc.boolean(), fc.array(short, { minLength: 1, maxLength: 4 }))
     .map(([wild, labels]) => (wild ? "*." : "") + labels.join("."));

@@ -8,7 +8,7 @@ import { closedPort, startUpstream } from "./support/upstream.ts";
 
 const www = query({ name: "www.example.org" });
 
-/** Until as many questions were passed on; nothing but this thread's own reading of sockets is waited for. */
+/** Waits until so many questions were passed on; only this thread's own reading of sockets takes time. */
 async function passedOn(test: TestServer, count: number): Promise<void> {
   while (await test.metric("dns_upstream_requests_total") < count) await new Promise((done) => setTimeout(done, 1));
 }
@@ -77,7 +77,7 @@ Deno.test({
       behind: `nameserver 10.96.0.10\nnameserver fd96::10\n${search}`,
       zone: {},
     }, async (name) => {
-      // What kube-proxy does with a service that has no endpoints.
+      // Like kube-proxy with a service without endpoints.
       await sh("ip", ["-n", name, "route", "add", "default", "dev", "eth0"]);
       await sh("ip", ["-n", name, "-6", "route", "add", "default", "dev", "eth0"]);
       for (const [tool, address] of [["iptables", "10.96.0.10"], ["ip6tables", "fd96::10"]] as const) {

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { data, missing, Namespace, type NamespaceOptions, sh } from "./support/namespace.ts";
 
 const giant = Array.from({ length: 40 }, (_, i) => `240.0.0.${i}`);
-/** One attempt: a question that waited for a timeout has failed, instead of being asked again. */
+/** A single attempt: a question that waits for a timeout fails, instead of being asked again. */
 const search = "search ns1.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5 attempts:1\n";
 
-/** A machine without redirection: the server is the machine's only name server, another is behind it. */
+/**
+ * A machine without redirection: the server is the machine's only name server, and another name server is behind it.
+ */
 const direct: NamespaceOptions = {
   address: "127.0.0.1:53",
   resolvConf: `nameserver 127.0.0.1\n${search}`,
@@ -14,7 +16,7 @@ const direct: NamespaceOptions = {
 };
 
 const v6 = "2001:db8::ff00:42:8329";
-/** What a program asks (0: both families), the addresses and the canonical name that it must get. */
+/** A program's question (0: both families), and the required addresses and canonical name. */
 const rows: [family: 0 | 4 | 6, name: string, addresses: string[], canonical?: string][] = [
   [0, "productpage", ["9.9.9.9"], "productpage.ns1.svc.cluster.local"],
   [4, "productpage", ["9.9.9.9"], "productpage.ns1.svc.cluster.local"],
@@ -45,7 +47,7 @@ const rows: [family: 0 | 4 | 6, name: string, addresses: string[], canonical?: s
   [0, "no.such.example", []],
 ];
 
-/** Runs the table through a program that takes questions line by line. */
+/** Runs the table through a program that reads questions line by line. */
 async function table(t: Deno.TestContext, namespace: Namespace, command: string, args: readonly string[] = []) {
   const input = rows.map(([family, name]) => `${family} ${name}\n`).join("");
   const lines = (await namespace.run(command, args, input)).trimEnd().split("\n");
@@ -60,7 +62,7 @@ async function table(t: Deno.TestContext, namespace: Namespace, command: string,
   }
 }
 
-/** A test that needs root and programs; without them it is ignored, and its name says why. */
+/** A test with a need of root and programs. On other machines the test is ignored, with the reason in its name. */
 function needs(commands: readonly string[], name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
   const reason = missing(["ip", ...commands]);
   Deno.test({ name: reason === undefined ? name : `${name} (ignored: ${reason})`, ignore: reason !== undefined, fn });
@@ -76,7 +78,7 @@ for (const [library, compiler] of [["glibc", "gcc"], ["musl", "musl-gcc"]] as co
     await t.step("a large answer: all of it where the library asks again over TCP, else what was cut", async () => {
       const [left = ""] = (await namespace.run(program, [], "4 giant.example\n")).split("|");
       const got = left.trim().split(" ");
-      // musl asks over TCP from 1.2.4 on; before, it takes what fits into 512 bytes.
+      // musl asks over TCP from 1.2.4 on; before, musl takes the addresses within 512 bytes.
       assert.ok(library === "glibc" ? got.length === 40 : got.length > 10, `${got.length} addresses`);
     });
     await t.step("a failing name server is a failure that may pass, not a name that does not exist", async () => {
@@ -127,7 +129,7 @@ needs(
         await sh("ip", ["netns", "exec", name, "iptables", ...rule]);
       }
     });
-    // Less patience than the server's deadline of 4.5 s: an answer is one that waited for no timeout.
+    // Less patience than the server's deadline of 4.5 s: an answer proves that no timeout passed.
     const dig = (...args: string[]) => namespace.run("dig", ["+tries=1", "+time=4", ...args]);
     assert.match(await dig("productpage.ns1"), /productpage\.ns1\.\s+30\s+IN\s+A\s+9\.9\.9\.9/);
     for (const transport of ["+notcp", "+tcp"]) {

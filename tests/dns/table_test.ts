@@ -13,7 +13,7 @@ const ofOrchestrator = (shortname: string, namespace: string) => ({
   namespace,
 });
 
-/** Host, what is known of it, and all names that it answers to. */
+/** Host, its entry in the table, and all names of the host. */
 const variants: [host: string, info: NameTable[string], names: string[]][] = [
   ["a.ns1.svc.cluster.local", ofOrchestrator("a", "ns1"), ["a.ns1.svc.cluster.local", "a.ns1", "a", "a.ns1.svc"]],
   ["A.NS1.svc.cluster.local.", { ...ofOrchestrator("A", "ns1"), registry: "orch" }, [

@@ -69,7 +69,7 @@ Deno.test("a client that asks much and reads nothing is read no further, and har
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(reply((await sendTcp(test.at, [query({ name: "small.example" })]))[0]!).answers.length, 1);
   }
-  // 64 kB of answer to each question that was read are what such a client costs.
+  // The cost of such a client is 64 kB of answer for each read question.
   assert.ok(
     (await test.metric("dns_requests_total")) < 20 + 200,
     "it stopped reading from a client that does not read",
@@ -83,7 +83,7 @@ Deno.test("closing the server ends connections and questions under way", async (
   const waiting = sendTcp(test.at, [query({ name: "www.bing.com" })]);
   while (upstream.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   await Promise.all([test.server.close(), test.server.close()]);
-  // The connection may end by a reset: what matters is that it ends.
+  // The connection may end by a reset: only the end matters.
   assert.deepEqual(await waiting.catch(() => []), []);
   test[Symbol.dispose]();
   upstream.close();

@@ -1,4 +1,4 @@
-/** What reaches no proxy, as `check` tells it of texts. */
+/** Parts reaching no proxy, as `check` tells of texts. */
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
@@ -8,7 +8,7 @@ function check(text: string, assumeServices = false) {
   return unpaced(checkMesh(meshOf({ "mesh.yaml": text }), { assumeServices, textOf: () => text })).findings;
 }
 
-/** The parts that are reported: object, field, line. */
+/** The reported parts: object, field, line. */
 function unused(text: string): string[] {
   return check(text).filter(({ name }) => name === "reaches-no-proxy").map(({ place: { objects: [object], field } }) =>
     `${object?.kind} ${object?.name}${field === "" ? "" : ` ${field}`}`
@@ -65,7 +65,7 @@ function telemetry(name: string, labels: string, spec: string): string {
 const logs = (filter: string) =>
   `accessLogging: [{ providers: [{ name: envoy }], filter: { expression: "${filter}" } }]`;
 
-/** What is written, and what of it reaches no proxy. */
+/** Texts, and their parts reaching no proxy. */
 const CASES: Readonly<Record<string, readonly [text: string, parts: readonly string[]]>> = {
   "a host that no service has, where nothing listens on port 80": [
     CART + route("front", "front.test", `http: [{ ${TO_CART} }]`),

@@ -1,6 +1,5 @@
 /**
- * What a proxy asks for and gets: of route configurations and their virtual hosts, those that one of its listeners names.
- *
+ * A proxy's requested resources: of route configurations and virtual hosts, only those of a listener.
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -13,7 +12,7 @@ import { resources } from "../discovery/fixture.ts";
 /**
  * Versions by type and name.
  *
- * @param isLeading Only what receives and leads on: clusters to which nothing leads do nothing.
+ * @param isLeading Only receiving and leading resources: clusters without a way to them do nothing.
  */
 export function delivered(state: ProxyState, isLeading = false): Record<string, string> {
   const all = Object.entries(resources(state));

@@ -1,4 +1,4 @@
-/** What is said to reach no proxy reaches none, whatever the mesh; and changes one by one find what a fresh look finds. */
+/** Parts reported as reaching no proxy reach no proxy in any mesh; and changes one by one agree with a fresh look. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { writtenObject } from "../../lib/debug/world.ts";
@@ -26,14 +26,14 @@ function texts(analysis: EffectAnalysis): string[] {
 
 type Path = readonly (string | number)[];
 
-/** The path of the nearest item of a list that a field is in; empty: the object as a whole. */
+/** The path of the nearest list item around a field; empty: the object as a whole. */
 function itemOf(field: string): Path {
   const end = field.lastIndexOf("]");
   if (end < 0) return [];
   return field.slice(0, end + 1).split(/[.[]/).map((part) => part.endsWith("]") ? Number(part.slice(0, -1)) : part);
 }
 
-/** A patch that no resource fits. */
+/** A patch without a fitting resource. */
 const NO_PATCH = {
   applyTo: "LISTENER",
   match: { context: "ANY", listener: { name: "a-listener-that-nobody-has" } },
@@ -44,7 +44,7 @@ function without(tree: object, path: Path): unknown {
   const copy: unknown = structuredClone(tree);
   let at = copy;
   for (const step of path.slice(0, -1)) at = (at as Record<string | number, unknown>)[step];
-  // Parts that stand in for unusable patches name their patch by its place in the list, so that a patch keeps its place.
+  // Stand-ins of unusable patches name a patch by the place in the list, so a patch keeps its place.
   const rest = path.at(-2) === "configPatches" ? [NO_PATCH] : [];
   (at as unknown[]).splice(Number(path.at(-1)), 1, ...rest);
   return copy;

@@ -1,8 +1,7 @@
 /**
- * Random objects of many parts, some of which reach no proxy: rules and matches for ports, gateways and clients,
- * delegates, ports of traffic policies, servers of Gateways, hosts and ports of ServiceEntries, imports of Sidecars, entries
- * of Telemetries.
- *
+ * Random objects of many parts, of which some reach no proxy: rules and matches for ports, gateways and clients, delegates,
+ * ports of traffic policies, servers of Gateways, hosts and ports of ServiceEntries, imports of Sidecars, entries of
+ * Telemetries.
  * @module
  */
 import fc from "fast-check";
@@ -132,7 +131,7 @@ const sidecar = object(
   "Sidecar",
   fc.record({
     egress: fc.uniqueArray(egress, { minLength: 1, maxLength: 4, selector: ({ port }) => port?.number })
-      // The one for all other ports comes last.
+      // The import for all other ports comes last.
       .map((all) => all.toSorted((a, b) => Number(a.port === undefined) - Number(b.port === undefined))),
     workloadSelector: fc.constantFrom({ labels: { app: "p" } }, { labels: { app: "q" } }),
   }, { requiredKeys: ["egress"] }),
@@ -179,7 +178,7 @@ const telemetry = object(
   }, { requiredKeys: [] }),
 ).map((tree) => ({ ...tree, apiVersion: "telemetry.mesh.io/v1" }) as Tree);
 
-/** Steps that put such objects. */
+/** Steps with such objects. */
 export const partSteps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: virtualService },

@@ -1,4 +1,4 @@
-/** What reaches no proxy, as a running server tells it: on its pages, and of an object. */
+/** Parts reaching no proxy, as a running server tells: on pages, and about an object. */
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { page, withServer } from "../discovery/running.ts";

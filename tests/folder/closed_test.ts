@@ -1,7 +1,4 @@
-/**
- * A folder of which a part may not be read. The user of tests may read everything, so the system's refusal is
- * simulated.
- */
+/** A folder with an unreadable part. The user of tests may read everything, so the system's refusal is simulated. */
 import assert from "node:assert/strict";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import { ConfigStore } from "../../lib/config/store.ts";

@@ -1,4 +1,4 @@
-/** Manifests in a folder are facts; what is neither they nor configuration is counted, and makes no noise. */
+/** Manifests in a folder are facts; other texts are counted, and make no noise. */
 import assert from "node:assert/strict";
 import { formatFinding } from "../../lib/finding/finding.ts";
 import { FolderIndex } from "../../lib/folder/index.ts";
@@ -99,7 +99,7 @@ test("a moved fact has its new line", () => {
   assert.equal(moved.origin.line, 3);
 });
 
-/** Files of a repository that are no configuration: name, text, what they count as. */
+/** Files of a repository beside configuration: name, text, counted as. */
 const OTHERS: readonly (readonly [name: string, text: string, counted: Readonly<Record<string, number>>])[] = [
   ["package.json", '{ "name": "web", "version": "1.0.0", "dependencies": {} }', { "other text": 1 }],
   ["tsconfig.json", '{ // strict\n  "compilerOptions": { "strict": true, },\n}', { "other text": 1 }],

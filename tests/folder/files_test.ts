@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FolderFiles } from "../../lib/folder/files.ts";
 
-/** A folder with files of these sizes in bytes, by name. */
+/** A folder with files of the given sizes in bytes, by name. */
 async function withFiles(sizes: Record<string, number>, run: (files: FolderFiles, root: string) => Promise<void>) {
   const root = await Deno.makeTempDir({ prefix: "config-files-" });
   try {
@@ -21,7 +21,7 @@ Deno.test("small files are read together, large ones alone, each when it is aske
       const parts: string[][] = [];
       for await (const reads of files.readAll(looks)) {
         parts.push(reads.map(({ path, bytes }) => `${path} ${bytes?.length}`));
-        // What comes after the present part has not been read yet.
+        // Nothing after the present part has been read yet.
         if (parts.length === 1) await Deno.writeFile(`${root}/e.yaml`, new Uint8Array(20));
       }
       assert.deepEqual(parts, [["a.yaml 10", "b.yaml 10", `c.yaml ${large}`], [`d.yaml ${large}`], ["e.yaml 20"]]);

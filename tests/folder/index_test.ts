@@ -28,7 +28,7 @@ spec: {ports: [{port: ${port}}]}
 `;
 }
 
-/** A folder with its store, as the program wires them. */
+/** A folder with its store, wired like in the program. */
 class Fixture {
   readonly index = new FolderIndex(OPTIONS);
   readonly store = new ConfigStore();
@@ -367,7 +367,7 @@ test("with any breakage, valid objects live as written and nothing lives that wa
           const content = documents === undefined ? undefined : bytes(documents.join("---\n"));
           const fresh = new FolderIndex(OPTIONS);
           const valid = content === undefined ? [] : fresh.apply([{ path, bytes: content }]).upserted;
-          // Document by document: of two with one object the second is as valid, and lives when the first goes.
+          // Document by document: a second document with the same object is as valid, and lives when the first goes.
           for (const document of documents ?? []) {
             const { upserted } = new FolderIndex(OPTIONS).apply([{ path, bytes: bytes(document) }]);
             for (const object of upserted) everValid.add(`${object.key} ${object.hash}`);

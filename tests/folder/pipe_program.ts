@@ -1,6 +1,6 @@
 /**
- * A folder and a file that are watched while somebody makes named pipes beside them: started by `pipe_test.ts`, because a
- * pipe holds the one watching thread of a process.
+ * A watched folder and a watched file while named pipes appear beside them. Started by `pipe_test.ts`, because a pipe
+ * holds the only watching thread of a process.
  */
 import { ConfigStore } from "../../lib/config/store.ts";
 import { watchFolder } from "../../lib/folder/watch.ts";
@@ -44,13 +44,13 @@ await Deno.remove(`${root}/pipe.yaml`);
 await Deno.writeTextFile(`${root}/c.yaml`, entry("c"));
 await lives("a,b,c");
 await until("no finding", () => folder.index.findings().length === 0);
-// A pipe in the place of a file that was read: what it said stays.
+// A pipe in the place of a read file: the file's objects stay.
 await Deno.remove(`${root}/a.yaml`);
 await makePipe(`${root}/a.yaml`);
 await Deno.writeTextFile(`${root}/d.yaml`, entry("d"));
 await lives("a,b,c,d");
 console.log(`live: ${live()}; deaf at least once: ${deaf > 0}`);
-// In the place of the file that is watched, too.
+// A pipe in the place of the watched file, too.
 await Deno.remove(`${root}/mesh`);
 await makePipe(`${root}/mesh`);
 await until("the pipe is refused", () => typeof text === "object");

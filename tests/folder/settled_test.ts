@@ -11,7 +11,7 @@ spec:
   ports: [{ number: ${port}, name: http, protocol: HTTP }]
 `;
 
-/** A watched folder; `now` resolves with the live objects when all its files have been read. */
+/** A watched folder; `now` resolves with the live objects after reading all files. */
 function test(
   name: string,
   run: (root: string, now: () => Promise<string>, stop: () => Promise<void>) => Promise<void>,

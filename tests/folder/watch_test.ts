@@ -1,4 +1,7 @@
-/** The edge of the folder source against real folders. Events are awaited; a test that never sees its event fails by its deadline. */
+/**
+ * The edge of the folder source against real folders. Tests await events. A test whose event never comes fails by the
+ * deadline.
+ */
 import assert from "node:assert/strict";
 import { formatFinding } from "../../lib/finding/finding.ts";
 import { watchFolder } from "../../lib/folder/watch.ts";
@@ -12,7 +15,7 @@ function entry(name: string, port = 80): string {
     `  hosts: [${name}.example.com]\n  ports: [{number: ${port}, name: http, protocol: HTTP}]\n`;
 }
 
-/** A watched temporary folder, and a way to wait for a state of it. */
+/** A watched temporary folder, and a way to wait for a state. */
 class Fixture {
   readonly store = new ConfigStore();
   readonly source = this.store.addSource("", 0);
@@ -41,7 +44,7 @@ class Fixture {
     return this.store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`).join(" ");
   }
 
-  /** The file that an entry is in force from. */
+  /** The file of an entry in force. */
   fileOf(name: string): string | undefined {
     const origin = this.store.get("ServiceEntry", "default", name)?.origin;
     return origin?.from === "file" ? origin.file : undefined;
@@ -179,8 +182,8 @@ test("a truncated write never takes objects away", async (folder) => {
   await folder.start();
   const seen: string[] = [];
   folder.store.subscribe(() => seen.push(folder.live()));
-  // Who pauses in the middle for longer than the reader waits has written half a file: where the machine did so, the
-  // round says nothing.
+  // A writer whose pause exceeds the reader's patience has written half a file: after such a pause the round says
+  // nothing.
   for (let port = 81, took = Infinity; took > 20; port++) {
     seen.length = 0;
     const text = new TextEncoder().encode(entry("a", port) + "---\n" + entry("b", port));
@@ -282,7 +285,7 @@ test("a watched file reports its text at once, on change, on swap, when it goes,
   };
   try {
     assert.deepEqual(texts, [undefined]);
-    // In one step of this thread, which reads it too: a file that is being made is empty for a moment.
+    // Written in one step of this thread, because a new file is empty for a moment. The same thread reads the file.
     Deno.writeTextFileSync(path, "a: 1\n");
     await next(2);
     await folder.write("mesh.tmp", "a: 2\n");

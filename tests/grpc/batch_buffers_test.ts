@@ -1,4 +1,4 @@
-/** Batches are written into arrays that are used again, never while a socket may still read them. */
+/** Batches are written into reused arrays, never while a socket may still read an array. */
 import assert from "node:assert/strict";
 import { BatchBuffers, Outbound, SendBudget, SendQueue } from "../../lib/grpc/h2/outbound.ts";
 import { RemoteTime } from "../../lib/sockets/patience.ts";
@@ -6,7 +6,7 @@ import type { Transport } from "../../lib/sockets/transport/transport.ts";
 
 const SIZE = 32 * 1024;
 
-/** A connection that keeps the arrays which it is given, and calls back when the test says so. */
+/** A connection that keeps the given arrays, and calls back on the test's command. */
 function connection(budget: SendBudget) {
   const written: { bytes: Uint8Array; done: (error?: Error) => void }[] = [];
   const transport = {

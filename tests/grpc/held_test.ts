@@ -11,7 +11,7 @@ import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts
 const MESSAGE = 4 * 1024 * 1024;
 const shape = { input: "x.M", output: "x.M" };
 
-/** A server that notes the sizes of the messages that it got. */
+/** A server that notes the sizes of received messages. */
 function serve(held?: HeldInAll) {
   const sizes: number[] = [];
   const streams = {
@@ -34,14 +34,14 @@ function serve(held?: HeldInAll) {
   return { server, sizes, sweepAfter };
 }
 
-/** Opens a stream with a small message, and sends the head of one of 4 MB. */
+/** Opens a stream with a small message, and sends the head of a message of 4 MB. */
 function begin(client: MemoryClient, id: number): void {
   client.send(callHeaders(id, "/x.S/Stream"), messageData(id, new Uint8Array(1)));
   client.send(frame(FrameType.DATA, 0, id, frameHead(MESSAGE, false)));
   client.window -= 11;
 }
 
-/** Sends parts of messages to streams in turn, as far as the server's window allows; how many bytes that were. */
+/** Sends parts of messages to streams in turn, within the server's window. @returns the number of bytes */
 async function fill(client: MemoryClient, ids: readonly number[], most = Infinity): Promise<number> {
   let sent = 0;
   for (let i = 0; client.window >= 16384 && sent < most; i++) {
@@ -146,7 +146,7 @@ Deno.test("when all connections together pass the limit, those that hold most lo
   for (let i = 0; i < 400 && large.every((client) => client.ends.size === 0); i++) {
     for (const client of large) {
       client.send(frame(FrameType.DATA, 0, 1, new Uint8Array(8192)));
-      // Messages end at 4 MB; the next one begins.
+      // Messages end at 4 MB, and the next message begins.
       await client.read();
       if (i === 250) client.send(callHeaders(3, "/x.S/Stream"), frame(FrameType.DATA, 0, 3, frameHead(MESSAGE, false)));
       if (i > 250) client.send(frame(FrameType.DATA, 0, 3, new Uint8Array(8192)));

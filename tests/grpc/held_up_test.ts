@@ -10,7 +10,7 @@ import { RemoteTime } from "../../lib/sockets/patience.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
 
-/** A server whose clock stands unless a test moves it, and whose stream sends what it gets. */
+/** A server with a clock under the test's control. The server's stream repeats messages. */
 class StandingServer {
   ms = 0;
   readonly closings: CloseReason[] = [];
@@ -49,7 +49,7 @@ class StandingServer {
     }
   }
 
-  /** A client with a call that has its first message. */
+  /** A client with a call and a first message. */
   served(): MemoryClient {
     const client = new MemoryClient(this.server);
     client.send(callHeaders(1, "/x.S/Stream"), messageData(1, new Uint8Array(3)));
@@ -60,7 +60,7 @@ class StandingServer {
 const HALF = frame(FrameType.DATA, 0, 1, new Uint8Array(1000)).subarray(0, 500);
 const PONG = frame(FrameType.PING, 1, 0, new Uint8Array(8));
 
-/** What a client owes the server, how long it may, what pays it, and how it ends otherwise. */
+/** A client's debt to the server, the time for paying, the payment, and the end without a payment. */
 const CASES: Readonly<
   Record<string, {
     readonly owe: (at: StandingServer) => MemoryClient;
@@ -123,7 +123,7 @@ const CASES: Readonly<
 };
 
 for (const [what, { owe, seconds, alive, pay, end }] of Object.entries(CASES)) {
-  /** How the client ended, if it did. */
+  /** The client's end, if any. */
   const ended = async (at: StandingServer, client: MemoryClient): Promise<string | undefined> => {
     await client.read();
     return client.ends.get(1) ?? at.closings[0];
@@ -139,7 +139,7 @@ for (const [what, { owe, seconds, alive, pay, end }] of Object.entries(CASES)) {
       assert.equal(await ended(at, client), undefined, `held up after ${before} s`);
       pay(client);
       await client.read();
-      // It stays alive, so that this is only about what it owed.
+      // The client stays alive, so that only the debt counts.
       at.pass(seconds, client);
       assert.equal(await ended(at, client), undefined);
       client.transport.destroy();
@@ -163,7 +163,7 @@ for (const [what, { owe, seconds, alive, pay, end }] of Object.entries(CASES)) {
 Deno.test("a client whose first message waits for its turn is not late: the server is", async () => {
   let turn = () => {};
   let turnMs = 0;
-  // Each look at this clock takes longer than a slice, so that each slice ends after one frame.
+  // Each reading of this clock takes longer than a slice, so that each slice ends after one frame.
   const turns = new Turns({ now: () => turnMs += 10, nextTurn: (callback) => turn = callback });
   const at = new StandingServer(turns);
   const client = new MemoryClient(at.server);

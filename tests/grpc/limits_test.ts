@@ -10,7 +10,7 @@ import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 
 const shape = { input: "x.M", output: "x.M" };
-/** A method that keeps its stream open, one that answers, one that never starts. */
+/** A method with an open stream, a method with an answer, and a method without a start. */
 const SERVICE: GrpcService = {
   name: "x.S",
   methods: [
@@ -136,7 +136,7 @@ Deno.test("a client that cancels 20,000 calls that have ended is no nuisance; on
   });
 });
 
-/** Errors of streams that a client causes, and what is sent for one. */
+/** Errors of streams caused by a client, and the frames for each error. */
 const FAULTS: Record<string, (id: number) => Uint8Array[]> = {
   "a window update of 0": (id) => [numberFrame(FrameType.WINDOW_UPDATE, id, 0)],
   "a window beyond its limit": (id) => [numberFrame(FrameType.WINDOW_UPDATE, id, 2 ** 31 - 1)],

@@ -1,4 +1,4 @@
-/** What goes out at one time goes out in one write: each is a record of TLS and a call of the system. */
+/** Bytes of the same time go out in one write: each write is a record of TLS and a call of the system. */
 import assert from "node:assert/strict";
 import { Outbound, SendBudget, SendQueue } from "../../lib/grpc/h2/outbound.ts";
 import { RemoteTime } from "../../lib/sockets/patience.ts";

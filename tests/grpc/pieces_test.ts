@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Pieces } from "../../lib/grpc/budget/pieces.ts";
 
-/** A piece: so many bytes somewhere in the same read as the piece before, or in a new one. */
+/** A piece: so many bytes in the same read as the piece before, or in a new read. */
 const pieces = fc.array(
   fc.record({
     size: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 16384 })),
@@ -50,6 +50,6 @@ Deno.test("large pieces are not copied before the end", () => {
   const read = new Uint8Array(READ);
   held.append(read.subarray(0, 16384), 32768);
   held.append(read.subarray(16384, 32768), 32768);
-  read[5] = 7; // a copy would not show it
+  read[5] = 7; // a copy would keep the old byte
   assert.equal(held.take()[5], 7);
 });

@@ -8,11 +8,11 @@ import { GrpcServer } from "../../lib/grpc/server.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 import { type InputQueue, Turns } from "../../lib/grpc/budget/turns.ts";
 
-/** A clock that work moves, and turns that the test begins. */
+/** A clock moved by work, and turns begun by the test. */
 class ManualTurns {
   ms = 0;
   #next: (() => void) | undefined;
-  /** Milliseconds of rest that were asked for with the next turn. */
+  /** Milliseconds of rest requested with the next turn. */
   rest = 0;
   readonly turns = new Turns({
     now: () => this.ms,
@@ -21,10 +21,10 @@ class ManualTurns {
       this.rest = rest;
     },
   });
-  /** What was worked off, in order. */
+  /** Finished work, in order. */
   readonly log: string[] = [];
 
-  /** A queue whose pieces of work take so long each. */
+  /** A queue with a fixed time for each piece of work. */
   queue(name: string, pieceMs: number): InputQueue & { pieces: number } {
     const queue = {
       pieces: 0,
@@ -46,7 +46,7 @@ class ManualTurns {
     this.turns.add(queue);
   }
 
-  /** Runs one turn; false when none was asked for. */
+  /** Runs a turn. @returns false: no turn was requested */
   turn(): boolean {
     const next = this.#next;
     this.#next = undefined;
@@ -162,14 +162,14 @@ Deno.test("no flood evades its rest by sending the next piece only then", () => 
   assert.ok(manual.ms - from >= 380, `${manual.ms - from} ms for ten pieces of 20 ms`);
 });
 
-/** DATA with this many messages, each compressed. */
+/** DATA with so many messages, each compressed. */
 function manyMessages(stream: number, count: number, flags = 0): Uint8Array {
   const one = gzipSync(new Uint8Array(1000));
   const framed = [...frameHead(one.length, true), ...one];
   return frame(FrameType.DATA, flags, stream, new Uint8Array(Array.from({ length: count }, () => framed).flat()));
 }
 
-/** A server each of whose messages takes half a millisecond, and two clients with a call each. */
+/** A server with half a millisecond of work for each message, and two clients with a call each. */
 async function serve(
   run: (manual: ManualTurns, flood: MemoryClient, quiet: MemoryClient, log: string[]) => Promise<void>,
 ) {

@@ -1,8 +1,7 @@
 /**
- * Tests do not disturb each other and do not depend on the speed of the machine.
- *
- * The files of a folder run in one process, in parallel, beside whatever else the machine does. What belongs to the
- * whole process is therefore neither measured nor changed, and a wait ends by its event.
+ * Tests do not disturb each other and do not depend on the speed of the machine. The files of a folder run in one
+ * process, in parallel, beside all other work of the machine. Therefore no test measures or changes a property of the
+ * whole process, and a wait ends by its event.
  */
 import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
@@ -11,11 +10,11 @@ const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
 interface Rule {
   readonly pattern: RegExp;
-  /** What is wrong with it, and what to do instead. */
+  /** The problem, and the right way. */
   readonly why: string;
-  /** An example, to see that the pattern finds it. */
+  /** An example, which the pattern must find. */
   readonly bad: string;
-  /** Files that may, with the reason. */
+  /** Exempt files, with the reason. */
   readonly allowed?: Readonly<Record<string, string>>;
 }
 

@@ -9,7 +9,7 @@ Deno.test("the page of benchmarks has the columns, and says of Istio, what is wr
   const fresh = page([row], { machine, runs: 1, rounds: 5, quick: false });
   const columns = (text: string) => /^\| Work +\| Figure.*\|$/m.exec(text)?.[0].replace(/ +\|/g, " |");
   assert.equal(columns(written), columns(fresh));
-  // Some figures of Istio were measured on another day, for rows that the page may not have yet.
+  // Some figures of Istio were measured on another day, for rows that the page may still lack.
   const ofIstio = (text: string) =>
     /- \*\*Istio\*\*[^]*?\n\n/.exec(text)?.[0].replace(/\s+/g, " ").replace(" and 22", "");
   assert.ok(ofIstio(written));

@@ -3,7 +3,7 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Which file imports which, with one line of the sources for each arrow. */
+/** Imports of each file, with a line of the sources for each arrow. */
 type Arrows = Map<string, Map<string, string>>;
 
 function put(arrows: Arrows, from: string, to: string, where: string): void {
@@ -12,7 +12,7 @@ function put(arrows: Arrows, from: string, to: string, where: string): void {
   arrows.set(from, row);
 }
 
-/** The circles that a walk from each node meets, each as the lines that make it. */
+/** The circles on a walk from each node, each as its lines. */
 function circlesOf(arrows: Arrows): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();
@@ -37,7 +37,7 @@ function folderOf(path: string): string {
 }
 
 const modules: Arrows = new Map();
-/** Between folders only what runs counts: a type of the folder above is no dependency at run time. */
+/** Between folders only imports at run time count: a type of the folder above is not a dependency. */
 const folders: Arrows = new Map();
 for (const file of files) {
   for (const { to, line, typeOnly } of importsOf(root, file)) {

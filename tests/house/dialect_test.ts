@@ -1,11 +1,14 @@
-/** One way to write what can be written in several ways. */
+/** One way to write each thing with several spellings. */
 import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
 
-/** A member or parameter property with the keyword, except a constructor, which has no other way to be private. */
+/**
+ * A member or parameter property with the keyword. A constructor is exempt, because the keyword is the only way to be
+ * private.
+ */
 const KEYWORD = /^\s*(?:static )?private (?!constructor\b)|\((?:.*, )?private (?:readonly )?\w+[:?]/m;
 
 function withKeyword(file: string): boolean {

@@ -23,7 +23,7 @@ interface DocEntry {
   readonly doc: string;
 }
 
-/** Symbols wherever they lie in the answer: its shape changes with Deno's versions. */
+/** Symbols anywhere in the answer, whose shape changes with Deno's versions. */
 function namesAndDocs(node: unknown): DocEntry[] {
   if (Array.isArray(node)) return node.flatMap(namesAndDocs);
   if (typeof node !== "object" || node === null) return [];

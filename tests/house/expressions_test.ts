@@ -7,10 +7,10 @@ const root = new URL("../..", import.meta.url).pathname;
 const { literals, made } = findExpressions(root, FOLDERS);
 const recorded = recordedExpressions(root);
 
-/** The checker may take so long for one expression here; the task waits longer. */
+/** Time of the checker for an expression; the task waits longer. */
 const PATIENCE_MS = 5_000;
 
-/** Files that make an expression of a text, with the reason why that cannot take long. */
+/** Files that compile a text into an expression, with the reason why a match cannot take long. */
 const MADE: Readonly<Record<string, string>> = {
   "lib/config/validation/regex_syntax.ts": "the expression is read and never run: a user's is run by Envoy or RE2",
 };

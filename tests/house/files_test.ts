@@ -1,17 +1,17 @@
 /**
- * Files are opened, and folders are watched, in one place: a file that somebody else made may be a named pipe, a device or
- * 100 GB, and its file system may not answer. `lib/kernel/files/regular.ts` knows what to do then.
+ * Files are opened, and folders are watched, in one place: a file made by others may be a named pipe, a device or 100
+ * GB, and the file system may not answer. `lib/kernel/files/regular.ts` handles all of that.
  */
 import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
-/** Calls that open what is at a path, and modules that can. */
+/** Calls that open a path, and modules with such calls. */
 const OPENS =
   /\bDeno\.(?:open|openSync|create|createSync|readFile|readFileSync|readTextFile|readTextFileSync|writeFile|writeFileSync|writeTextFile|writeTextFileSync|copyFile|copyFileSync|truncate|truncateSync|watchFs)\(|"node:fs(?:\/promises)?"/g;
 
-/** Files that may, how often, and why. */
+/** Exempt files: number of calls, and the reason. */
 const MAY: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
   "lib/kernel/files/regular.ts": { times: 2, why: "it is the place" },
   "lib/kernel/files/events.ts": { times: 1, why: "it is the place for watchers" },

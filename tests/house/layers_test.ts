@@ -3,7 +3,7 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** What each package of `lib/` may import beside itself, and why nothing else. */
+/** The allowed imports of each package of `lib/` beside itself, and the reason of the limit. */
 const packages: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
   kernel: { may: [], why: "it is the ground floor of all three programs; move what it needs down, or pass it in" },
   pb: { may: [], why: "a codec knows messages, not the mesh" },
@@ -404,7 +404,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
 
 const files = sourceFiles(root, ["lib", "cmd"]);
 
-/** The room of a file: a package of `lib/`, or a folder of a package that has a row of its own. */
+/** The room of a file: a package of `lib/`, or a folder of a package with its own row. */
 function packageOf(path: string): string | undefined {
   const [top, name, folder] = path.split("/");
   if (top !== "lib") return undefined;
@@ -430,7 +430,7 @@ Deno.test("every import goes downhill", () => {
   assert.deepEqual(refused, []);
 });
 
-/** Rooms that put many others together, and why they may. */
+/** Rooms that put many others together, and the reason. */
 const assemblers: Readonly<Record<string, string>> = {
   discovery: "the list of parts of the server",
   offline: "the same way over files, for commands and the library",
@@ -492,7 +492,7 @@ Deno.test("pure packages touch neither the disk nor the network nor processes", 
   assert.deepEqual(refused, []);
 });
 
-/** Modules that touch the system by themselves. */
+/** Whether a module touches the system directly. */
 function touchesSystem(text: string, file: string): boolean {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|`[^`]*`/gm, "");
   return /\bDeno\.(?!errors\b|Command\b\s*\|)\w+\(|\bfetch\(|new Deno\.Command\(/.test(code) ||
@@ -509,7 +509,7 @@ Deno.test("every module says what it is; one that touches the system names its p
   assert.deepEqual(silent, []);
 });
 
-/** Files that have all settings, or the whole kernel: the list of parts, the server, and the ports, which use all of it. */
+/** Files with all settings, or the whole kernel: the list of parts, the server, and the ports. */
 const WHOLE = ["server.ts", "server_parts.ts", "start.ts", "ports.ts"].map((name) => `lib/discovery/${name}`);
 
 Deno.test("a part of the server names the settings that it reads and the services of the kernel that it uses", () => {

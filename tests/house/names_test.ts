@@ -11,14 +11,14 @@ const files = sourceFiles(root, ["lib", "cmd", "scripts", "tests"]).filter((file
   code: codeOf(Deno.readTextFileSync(`${root}/${file}`)),
 }));
 
-/** The sources without comments and texts; lines stay where they are. */
+/** The sources without comments and texts, with unchanged line numbers. */
 function codeOf(text: string): string {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
   return text.replace(/\/\*[\s\S]*?\*\//g, blank).replace(/(^|\s)\/\/.*$/gm, blank)
     .replace(/"(?:[^"\\\n]|\\.)*"/g, blank);
 }
 
-/** Identifiers that the glossary has another word for. */
+/** Identifiers retired by the glossary, with the word in use. */
 const RETIRED: Readonly<Record<string, string>> = {
   Ask: "HttpRequest in debug, ApiRequest in cni, a query in translate",
   Changed: "InvalidatedKeys",
@@ -48,10 +48,10 @@ const RETIRED: Readonly<Record<string, string>> = {
   wish: "desired, or a name of what is desired",
 };
 
-/** Those that are no part of a longer name either, as in `ClaimedHeir`. */
+/** Words retired as parts of longer names, too, as in `ClaimedHeir`. */
 const RETIRED_PARTS = ["Errand", "Founded", "Heir", "Told", "Touched", "Trait", "Wish"];
 
-/** Manifests of images have a list of that name. */
+/** Manifests of images have a list with a retired name. */
 const IMAGES = "tests/agent/wasm/image_test.ts";
 
 Deno.test("no identifier has a name that the glossary retired", () => {
@@ -69,7 +69,7 @@ Deno.test("no identifier has a name that the glossary retired", () => {
   assert.deepEqual(found, []);
 });
 
-/** Where tokens are read or their claims are matched; elsewhere something is wanted, taken or assigned. */
+/** Places where tokens are read or their claims are matched. Elsewhere a thing is wanted, taken or assigned. */
 const CLAIMS_OF_TOKENS = [
   "lib/agent/tokens/",
   "lib/analyze/policies/claims.ts",

@@ -3,7 +3,7 @@ import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** The modules that may take the bytes out of `ConcealedBytes`, and why. */
+/** The modules that may reveal the bytes of `ConcealedBytes`, and why. */
 const REVEALING: Readonly<Record<string, string>> = {
   "lib/config/facts/credential.ts":
     "judges whether a certificate and its key can be used, and says nothing else of them",

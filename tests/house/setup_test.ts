@@ -4,7 +4,7 @@ import { PACKAGES } from "../../scripts/setup/packages.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Programs by the packages that own them, from the files in which dpkg keeps what it has installed. */
+/** Programs by their packages, from dpkg's lists of installed files. */
 function installedPrograms(): Map<string, string> {
   const owners = new Map<string, string>();
   for (const { name } of Deno.readDirSync("/var/lib/dpkg/info")) {
@@ -18,7 +18,7 @@ function installedPrograms(): Map<string, string> {
   return owners;
 }
 
-/** Packages that every Debian has. */
+/** Packages of every Debian. */
 function requiredPackages(): Set<string> {
   const required = new Set<string>();
   for (const entry of Deno.readTextFileSync("/var/lib/dpkg/status").split("\n\n")) {
@@ -27,10 +27,10 @@ function requiredPackages(): Set<string> {
   return required;
 }
 
-/** What the README asks for, by the packages that Debian has it in: Node with npm, Python 3 with pip. */
+/** Debian packages of the README's requirements: Node with npm, Python 3 with pip. */
 const PREREQUISITES = new Set(["nodejs", "npm", "python3", "python3-minimal", "python3-pip"]);
 
-/** Words of the tests that are programs elsewhere, and what they are here. */
+/** Words of the tests with the name of a program, and their meaning here. */
 const WORDS: Readonly<Record<string, string>> = {
   file: "a kind of credential",
   host: "a field",

@@ -3,7 +3,9 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Files of more than 450 lines, each with the reason why it is one thing. Tables and types may be as long as they are. */
+/**
+ * Files of more than 450 lines, each with the reason for keeping the file whole. Tables and types may have any length.
+ */
 const big: Readonly<Record<string, string>> = {};
 
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]).map((file) => {
@@ -72,7 +74,7 @@ const APART: Readonly<Record<string, string>> = {
   "lib/webhook/review_worker.ts": "what runs in the worker, apart from what starts the worker",
 };
 
-/** Small files that one file alone imports, in the same folder. */
+/** Small files with a single importer, in the same folder. */
 function smallPrivateFiles(): string[] {
   const importers = new Map<string, Set<string>>();
   const late = new Set<string>();

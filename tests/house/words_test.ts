@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
-/** What is not ours, or not text. */
+/** Foreign files, and files without text. */
 const passedOver = new Set(["node_modules", ".git", ".cache", "dist", "gen", "deno.lock", "LICENSE"]);
 const text = /(?:\.(?:ts|md|json|yaml|yml|proto|go|mod|sh|mjs)|\/\.ci\/run|\/\.gitignore)$/;
 
@@ -18,7 +18,7 @@ function* texts(dir: string): Generator<string> {
 const self = "tests/house/words_test.ts";
 const files = [...texts(root)].filter((file) => file !== self).sort();
 
-/** What a reader of the tree has no use for, and why. */
+/** Words without a use for a reader of the tree, and why. */
 const unwanted: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/(?<![\w.])\/(?:work|home\/\w+|root|Users\/\w+)\/[\w.]/, "a path of somebody's machine"],
   [/\bissue #?\d+\b/i, "a number that only a tracker understands; say what it is about"],

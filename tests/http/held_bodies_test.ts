@@ -1,4 +1,4 @@
-/** Bodies of requests that have not come whole, without a network. */
+/** Incomplete bodies of requests, without a network. */
 import assert from "node:assert/strict";
 import { HeldBodies } from "../../lib/http/held_bodies.ts";
 

@@ -1,4 +1,4 @@
-/** Costly answers take turns with everything else that a server does. */
+/** Costly answers take turns with all other work of a server. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { inTurns } from "../../lib/http/in_turns.ts";

@@ -1,9 +1,9 @@
-/** Long JSON is what JSON.stringify makes of the whole, in parts between which the event loop turns. */
+/** Long JSON equals the text of JSON.stringify, in parts. The event loop turns between parts. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { jsonPieces, LazyList, LazyObject, longJsonResponse } from "../../lib/http/json_stream.ts";
 
-/** The same value twice: lazy, and as it is. */
+/** The same value twice: lazy and plain. */
 type Both = readonly [lazy: unknown, plain: unknown];
 
 const value = fc.letrec<{ value: Both }>((tie) => ({

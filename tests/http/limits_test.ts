@@ -27,7 +27,7 @@ for (const [name, bytes, after, time] of cases) {
       using client = await RawClient.connect(port);
       await client.write(bytes);
       if (after !== undefined) await client.until(after);
-      // What a witness is answered comes after what the client wrote.
+      // A witness gets its answer after the server has read the client's bytes.
       const witness = async () => assert.match(await exchange(port, ASK), /page$/);
       await witness();
       let closed = false;
@@ -58,7 +58,7 @@ Deno.test("a client that takes its response slowly gets all of it", async () => 
   await withRoutes(routes, async ({ port }) => {
     using client = await RawClient.connect(port);
     await client.write("GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-    // Each step is more than the kernel's buffers hold, so that the server has sent something in it.
+    // Each step is larger than the kernel's buffers, so that the server sends some bytes during the step.
     for (let length = 8 * 1024 * 1024; length < LARGE; length += 8 * 1024 * 1024) {
       while (client.text.length < length) assert.ok(await client.read());
       await clock.advance(20_000);
@@ -127,7 +127,7 @@ Deno.test("bodies that do not come whole hold a bounded memory together: the old
   const head = (length: number) => `POST /upload HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`;
   await withRoutes([upload], async ({ port }) => {
     const stuck: RawClient[] = [];
-    // Each has a part of its body come before the next begins, which the answer to another client shows.
+    // A part of each body arrives before the next body begins, as an answer to another client shows.
     for (let i = 0; i < 6; i++) {
       const client = await RawClient.connect(port);
       await client.write(`${head(1 << 20)}${"x".repeat(600_000)}`).catch(() => {});

@@ -1,4 +1,4 @@
-/** The same server on TLS, on Unix sockets, and on a port that it shares. */
+/** The same server on TLS, on Unix sockets, and on a shared port. */
 import assert from "node:assert/strict";
 import { isLocalPeer, textResponse } from "../../lib/http/message.ts";
 import { byPreface } from "../../lib/sockets/listen/preface.ts";
@@ -136,7 +136,7 @@ Deno.test({
       const mayNotSign = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,digitalSignature\n";
       const weak = await chainOf(mayNotSign, leaf);
       assert.equal(await asked(weak), 'certificate "CN=between" may not sign certificates');
-      // Its owner shows a second certificate of the same name and key, which nobody signed.
+      // The owner shows a second certificate with the same name and key, signed by nobody.
       assert.equal(await asked(weak + await maker.selfSigned("between")), await asked(weak));
       const enciphers = await chainOf(authority, `${leaf}keyUsage=critical,keyEncipherment\n`);
       assert.match(await asked(enciphers), /has a key that is not for digital signatures/);

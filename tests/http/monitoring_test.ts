@@ -1,4 +1,4 @@
-/** Metrics and version: which clients may read them, and on which addresses they are. */
+/** Metrics and version: clients with the right to read, and addresses. */
 import assert from "node:assert/strict";
 import type { RequestHead } from "../../lib/http/message.ts";
 import { monitoringRoutes } from "../../lib/http/monitoring.ts";

@@ -1,10 +1,10 @@
-/** Responses that come in parts: events, for as long as the client listens. */
+/** Responses in parts: events, for as long as the client listens. */
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../lib/http/message.ts";
 import { get, RawClient, withRoutes } from "./support/serve.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 
-/** Parts that a test sends by hand, and whether their receiver has stopped. */
+/** Parts sent by hand, and whether the receiver has stopped. */
 class Feed {
   readonly ended = Promise.withResolvers<void>();
   #next = Promise.withResolvers<string>();

@@ -1,4 +1,4 @@
-/** Profiles under `/debug/pprof/`: both forms, read by who reads them; and who may ask for what. */
+/** Profiles under `/debug/pprof/`: both forms, by their usual readers, and the rights of clients. */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { Profile } from "pprof-format";

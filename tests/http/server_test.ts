@@ -1,4 +1,4 @@
-/** What clients get of the server: honest ones, mistaken ones, and those that go away. */
+/** The server's answers to clients: honest, mistaken, and vanishing clients. */
 import assert from "node:assert/strict";
 import { bodyText, jsonResponse, textResponse } from "../../lib/http/message.ts";
 import type { Route } from "../../lib/http/route.ts";
@@ -91,7 +91,7 @@ Deno.test("a handler that throws is 500 without details, one log line, and the s
       throw new Error("secret");
     }),
     get("/async", () => Promise.reject(new Error("secret"))),
-    // A response that cannot be sent as it is.
+    // A response that cannot be sent.
     get("/bad", () => ({ status: 200, headers: { "x-name": "a\r\nset-cookie: b" }, body: "" })),
     get("/good", () => textResponse(200, "good")),
   ];
@@ -157,7 +157,7 @@ Deno.test("a body without end is not read to its end: 413 when it is 256 KiB too
     })().catch(() => {});
     assert.match(await client.rest(), /^HTTP\/1\.1 413 /);
     await writing;
-    // What the kernel's buffers hold was sent as well.
+    // The content of the kernel's buffers was sent as well.
     assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`);
   });
 });

@@ -120,7 +120,7 @@ const step = fc.record({
   look: fc.boolean(),
 });
 
-/** The sources. The first two are of one view: they see the same. */
+/** The sources. The first two belong to the same view and see the same. */
 function sources(world: ToyWorld): ToySource[] {
   const view = {};
   return [
@@ -175,7 +175,7 @@ Deno.test("after any changes every source has the results of a fresh build, whet
           if (source.number(name) === undefined) assert.equal(there, undefined, name);
           else {
             const expected = fresh.get(name, source, undefined);
-            // Where the builder throws, the table has what there was before, if anything.
+            // A failed build leaves the earlier result in the table, if any.
             if (expected.failed) assert.ok(there, name);
             else assert.equal(there?.value, expected.value, name);
           }

@@ -13,7 +13,7 @@ const LETTERS = ["a", "b", "c", "d"] as const;
 /** The chains of all letters. */
 class Chains extends GroupBase<ToySource> implements ResultGroup<ToySource, Stale> {
   readonly #table: ResultTable<ToySource, string, string>;
-  /** Names that were looked at when the group was made. */
+  /** Number of look-ups while the group was made. */
   readonly lookedAt: number;
 
   constructor(source: ToySource, cache: ToyCache, model: GroupModel<Chains> | undefined) {

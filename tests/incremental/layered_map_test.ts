@@ -1,4 +1,4 @@
-/** Copies of a map are maps of their own, and hold what they have in common once. */
+/** Copies of a map are independent maps, and share their common entries. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LayeredMap } from "../../lib/incremental/layered_map.ts";
@@ -41,7 +41,7 @@ Deno.test("400 copies of 10,000 entries that differ in five hold five each", () 
   for (let i = 0; i < 10_000; i++) map.set(i, "common");
   const copies = [map];
   for (let copy = 0; copy < 400; copy++) {
-    // Each is made of the one before, takes back what that one changed, and has changes of its own.
+    // Each copy is made of the copy before, reverts the changes of that copy, and has its own changes.
     map = new LayeredMap(map);
     for (let i = 0; i < 5; i++) map.set(5 * (copy - 1) + i, "common").set(5 * copy + i, "own");
     copies.push(map);

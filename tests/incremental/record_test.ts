@@ -11,7 +11,7 @@ function recorder(source: ToySource, tree = new PropertyTree<{ color: string; fa
   return new Recorder(source, tree);
 }
 
-/** Counts how often it is asked. */
+/** Counts questions. */
 function counted(): SourceQuery<ToySource, number | undefined> & { asked: number } {
   const query = {
     asked: 0,

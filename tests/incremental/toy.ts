@@ -1,21 +1,20 @@
 /**
- * A world of named numbers, for tests of what is built by what was read.
- *
+ * A world of named numbers, for tests of results that depend on reads.
  * @module
  */
 import { InvalidatedKeys } from "../../lib/incremental/keys.ts";
 import type { ReadSource, Recorder, SourceQuery } from "../../lib/incremental/read_record.ts";
 
-/** Numbers by name. Some are seen only by views of one color. */
+/** Numbers by name. Only views of one color see some numbers. */
 export class ToyWorld {
   readonly #numbers = new Map<string, { readonly number: number; readonly color?: string }>();
 
-  /** Puts a number, or takes one away; returns the invalidated keys. */
+  /** Puts or removes a number. @returns the invalidated keys */
   set(name: string, number: number | undefined, color?: string): InvalidatedKeys {
     if (number === undefined) this.#numbers.delete(name);
     else this.#numbers.set(name, { number, ...(color === undefined ? {} : { color }) });
     const keys = new InvalidatedKeys();
-    // A name that ends in `*` stands for all that begin so.
+    // A name with `*` at its end stands for all names with the beginning.
     if (name.endsWith("*")) keys.addPattern("number", (other) => other.startsWith(name.slice(0, -1)));
     else keys.add("number", name);
     return keys;
@@ -25,7 +24,7 @@ export class ToyWorld {
     return this.#numbers.keys();
   }
 
-  /** The number of a name, else that of the longest pattern over it, that a color sees. */
+  /** The number of a name, or else of the longest pattern over the name, in the view of a color. */
   number(name: string, color: string): number | undefined {
     for (let length = name.length; length >= 0; length--) {
       const at = length === name.length ? name : `${name.slice(0, length)}*`;
@@ -41,7 +40,7 @@ export interface ToyProperties {
   readonly factor: number;
 }
 
-/** A source that looks at the world. */
+/** A source that reads the world. */
 export class ToySource implements ReadSource<ToyProperties> {
   readonly #world: ToyWorld;
 
@@ -59,12 +58,12 @@ const NUMBER: SourceQuery<ToySource, number | undefined> = {
   on: ["number"],
 };
 
-/** Notes how it ended. */
+/** Notes the outcome. */
 export type Note = (note: string) => void;
 
 /**
- * Follows a chain of numbers: `a` is 2 means that `a` and two more letters of the alphabet are added up. Numbers of
- * three and more are multiplied by the source's factor; 13 throws.
+ * Follows a chain of numbers: if `a` is 2, `a` and two more letters of the alphabet are added up. Numbers of three and
+ * more are multiplied by the source's factor; 13 throws.
  */
 export function chain(recorder: Recorder<ToySource>, name: string, note: Note): string {
   const first = recorder.ask(NUMBER, name);

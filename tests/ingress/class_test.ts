@@ -1,4 +1,4 @@
-/** Which Ingresses are served: annotation before class, class before mode; the default class for objects of files. */
+/** Selection of Ingresses: annotation before class, class before mode; the default class for objects of files. */
 import assert from "node:assert/strict";
 import type { MeshConfig } from "../../lib/config/mesh/types.ts";
 import { fact, IngressWorld, type Manifest } from "./world.ts";

@@ -1,4 +1,4 @@
-/** What Ingresses become. Inputs: `testdata/ingress/in`; accept changes with `deno task goldens`. */
+/** Objects made from Ingresses. Inputs: `testdata/ingress/in`; accept changes with `deno task goldens`. */
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import { inputNames, testGoldens } from "../golden.ts";

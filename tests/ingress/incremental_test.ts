@@ -1,4 +1,4 @@
-/** What Ingresses become follows every change, costs what the change concerns, and does not depend on the order. */
+/** Objects made from Ingresses follow every change, at the cost of the affected objects, independent of the order. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fact, IngressWorld, type Manifest } from "./world.ts";

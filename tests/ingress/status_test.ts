@@ -1,4 +1,7 @@
-/** What the status of Ingresses should say: addresses of the service or of nodes, only where it differs, and no more when they leave. */
+/**
+ * The wanted status of Ingresses: addresses of the service or of nodes, only in case of a difference, and removed with
+ * the objects.
+ */
 import assert from "node:assert/strict";
 import { FactStore } from "../../lib/config/facts/store.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";

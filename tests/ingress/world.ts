@@ -19,7 +19,7 @@ import { ConfigStore } from "../../lib/config/store.ts";
 import { ingressDerivation } from "../../lib/ingress/derivation.ts";
 import { inFile } from "../config/origins.ts";
 
-/** An Ingress or what it refers to, as a manifest has it. */
+/** An Ingress or an object in its references, in the form of a manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ export class IngressWorld {
   readonly #source = this.facts.addSource("folder", 0);
   readonly engine: DerivationEngine;
   readonly findings: Finding[] = [];
-  /** What was derived since it was emptied: keys of Ingresses, and hosts. */
+  /** Derivations since the list was emptied: keys of Ingresses, and hosts. */
   readonly derived: string[] = [];
 
   constructor(mesh: Partial<MeshConfig> = {}) {
@@ -84,7 +84,7 @@ export class IngressWorld {
     this.engine.meshChanged({ ...DEFAULTS, ...fields });
   }
 
-  /** The objects that there are now, as a user would write them, with what each is derived from. */
+  /** The present objects in the users' form, each with its source. */
   objects(): unknown[] {
     return [...this.store.list("Gateway"), ...this.store.list("VirtualService")].map((
       { kind, meta, spec, origin },

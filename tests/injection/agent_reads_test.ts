@@ -1,4 +1,4 @@
-/** A pod that is admitted starts: its agent takes every variable and every flag that injection wrote. */
+/** An admitted pod starts: its agent accepts every variable and every flag of the injection. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { proxyFlags, type ProxyFlagValues } from "../../cmd/pilot-agent/proxy_flags.ts";
@@ -14,7 +14,7 @@ import { isProxy } from "../../lib/injection/sidecar/input.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { inject } from "./support.ts";
 
-/** All that the agent of a pod refuses. Throws for a setting that it cannot read. */
+/** All refusals by the agent of a pod. Throws for an unreadable setting. */
 function refusals({ metadata: { annotations = {} }, spec }: InjectedPod): readonly string[] {
   const proxy = [...spec.containers, ...spec.initContainers ?? []].find(isProxy);
   if (proxy === undefined) return [];
@@ -33,7 +33,7 @@ function refusals({ metadata: { annotations = {} }, spec }: InjectedPod): readon
   return [...config.errors, ...faults, ...clashes];
 }
 
-/** Values of the flags of a group, with their defaults, as the command line gives them. */
+/** Values of a group's flags, with their defaults, by the command line. */
 function flagsOf(args: readonly string[], flags: Readonly<Record<string, Parameters<typeof parseFlagValue>[0]>>) {
   return Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => {

@@ -1,4 +1,4 @@
-/** Init containers of the application that go on beside it are containers of the application. */
+/** Lasting init containers of the application are containers of the application. */
 import assert from "node:assert/strict";
 import { inject, injected } from "./support.ts";
 

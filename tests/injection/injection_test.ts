@@ -17,7 +17,7 @@ const cases = inputNames(folder).map((name) =>
   [name, readCase(Deno.readTextFileSync(new URL(`${name}.yaml`, folder)))] as const
 );
 
-/** The proxy of a pod; undefined: it has none. */
+/** The proxy of a pod; undefined: none. */
 function proxyOf({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer | undefined {
   return [...containers, ...initContainers].find(isProxy);
 }

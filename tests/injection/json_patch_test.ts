@@ -1,4 +1,4 @@
-/** A patch makes one tree the other, as another implementation applies it, and says no more than what differs. */
+/** A patch turns a tree into another tree, by a foreign implementation, and contains only the differences. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyPatch, type Operation } from "rfc6902";
@@ -24,7 +24,7 @@ const { tree } = fc.letrec((tie) => ({
 
 Deno.test("a patch makes any tree any other", () => {
   fc.assert(fc.property(tree, tree, (from, to) => {
-    // Through JSON: what is written is what the API applies.
+    // Through JSON: the API applies the written text.
     const [before, after] = [from, to].map((one) => JSON.parse(JSON.stringify(one)));
     assert.deepEqual(applied(before, after), after);
     assert.deepEqual(jsonPatch(before, structuredClone(before)), []);

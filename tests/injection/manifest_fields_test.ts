@@ -1,4 +1,7 @@
-/** The table of a pod's fields says of each field that injection reads who sets it, and what its absence means. */
+/**
+ * The table of a pod's fields tells for each field read by injection who sets the field, and the meaning of its
+ * absence.
+ */
 import assert from "node:assert/strict";
 import type { FieldRows } from "../../lib/config/facts/manifest_fields.ts";
 import { INJECTED_POD_FIELDS } from "../../lib/injection/pod_fields.ts";
@@ -27,7 +30,7 @@ function container(name: string, asked: Tree, more: Tree = {}): Tree {
   };
 }
 
-/** Pods with all parts that have parts, so that what is asked of a part is seen, whether it is there or not. */
+/** Pods with all nested parts, so that a read of a part is seen, whether the part is present or absent. */
 function pods(): Tree[] {
   const owned = { ownerReferences: [{ apiVersion: "v1", kind: "ReplicaSet", name: "a" }] };
   const found: Tree[] = [];
@@ -53,7 +56,9 @@ function pods(): Tree[] {
   return found;
 }
 
-/** The paths of fields; of an init container they are those of a container. Names in maps of texts are no fields. */
+/**
+ * The paths of fields; paths of init containers count as paths of containers. Names in maps of texts are not fields.
+ */
 function fieldsOf(paths: Iterable<string>): string[] {
   return [...paths]
     .map((path) => path.replace(".initContainers[]", ".containers[]"))
@@ -72,7 +77,7 @@ Deno.test("the fields that injection reads of a pod are those of the table", () 
     assert.equal(injectPod(request, settingsOf({})).kind, "injected");
     for (const path of fieldsOf([...written.paths, ...given.paths])) all.add(path);
   }
-  // Where the pod lies is the request's matter, which the webhook reads.
+  // The pod's namespace comes from the request, which the webhook reads.
   all.add("metadata.namespace");
   assert.deepEqual([...all].sort(), Object.keys(INJECTED_POD_FIELDS).sort());
 });
@@ -99,7 +104,7 @@ Deno.test("what the API server has filled in changes nothing of the injected pod
     const proxy = [...result.pod.spec.containers, ...result.pod.spec.initContainers ?? []].find(({ name }) =>
       name === "mesh-proxy"
     );
-    // The agent takes HTTP for a scheme that is not written.
+    // The agent takes HTTP for an absent scheme.
     const said = JSON.stringify(proxy).replaceAll(',\\"scheme\\":\\"HTTP\\"', "");
     return [said, result.pod.spec.volumes];
   };

@@ -26,7 +26,7 @@ const EVERYTHING = {
   gateways: { securityContext: { runAsUser: 1 } },
 };
 
-/** The tree with null, or with nothing, in the place of each field that is chosen. */
+/** The tree with null, or with nothing, in the place of each chosen field. */
 function dropped(tree: unknown, choose: () => boolean, how: "null" | "absent"): unknown {
   if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return tree;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What is written into pods about redirection, by its readers: the flags of the init container, and the node's plugin. */
+/** A pod's texts about redirection, by their readers: the flags of the init container, and the node's plugin. */
 import assert from "node:assert/strict";
 import { pilotAgent } from "../../cmd/pilot-agent/commands.ts";
 import type { IptablesFlagValues } from "../../cmd/pilot-agent/iptables_flags.ts";
@@ -55,7 +55,7 @@ const CASES: readonly (readonly [string, InjectionCase])[] = [
   ["both families", { pod: pod({ "proxy.mesh.io/config": "proxyMetadata: { MESH_DUAL_STACK: 'true' }" }) }],
 ];
 
-/** The pod as it is injected; undefined: it is not. */
+/** The injected pod; undefined: no injection. */
 function injected(given: InjectionCase): InjectedPod | undefined {
   const result = inject(given);
   return result.kind === "injected" ? result.pod : undefined;
@@ -65,7 +65,7 @@ function containersOf({ spec }: InjectedPod): readonly PodContainer[] {
   return [...spec.initContainers ?? [], ...spec.containers];
 }
 
-/** What the init container does; undefined: there is none. */
+/** The redirection by the init container; undefined: no init container. */
 function byFlags(given: InjectionCase): RedirectionConfig | undefined {
   const made = injected(given);
   const init = made && containersOf(made).find(({ name }) => name === "mesh-init" || name === "mesh-validation");
@@ -77,7 +77,7 @@ function byFlags(given: InjectionCase): RedirectionConfig | undefined {
   return readInputs(inputs, { passwd: "", group: "", nameServers: ["10.0.0.10"] }).config;
 }
 
-/** What the node's plugin does with the same pod; undefined: nothing. */
+/** The redirection of the same pod by the node's plugin; undefined: none. */
 function byPlugin(given: InjectionCase): RedirectionConfig | undefined {
   const made = injected({ ...given, values: { ...given.values as object, pilot: { cni: { enabled: true } } } });
   if (made === undefined) return undefined;
@@ -86,7 +86,7 @@ function byPlugin(given: InjectionCase): RedirectionConfig | undefined {
   return decision.do === "redirect" ? podRedirection(read, decision.proxy).config : undefined;
 }
 
-/** In an order of its own; which name servers a pod has, only the pod knows. */
+/** In a fixed order, without the name servers, which only the pod knows. */
 function comparable(config: RedirectionConfig | undefined): unknown {
   if (config === undefined) return undefined;
   const { inboundPorts, dns, ...rest } = config;

@@ -1,6 +1,5 @@
 /**
- * A pod and what surrounds it, from one text.
- *
+ * A pod and the pod's surroundings, from a text.
  * @module
  */
 import { parse, stringify } from "yaml";
@@ -11,7 +10,7 @@ import { type InjectedPod, readPod } from "../../lib/injection/pod.ts";
 import type { InjectionParameters, InjectionResult, InjectionSettings } from "../../lib/injection/types.ts";
 import { readValues } from "../../lib/injection/values.ts";
 
-/** What a case says beside its pod; all of it may be left out. */
+/** A case: a pod and optional surroundings. */
 export interface InjectionCase {
   readonly pod?: unknown;
   readonly config?: unknown;
@@ -41,7 +40,7 @@ export function settingsOf(
   };
 }
 
-/** Injects a pod, or the one of the case, in namespace `shop`. */
+/** Injects a pod, by default the pod of the case, in namespace `shop`. */
 export function inject(given: InjectionCase, pod: unknown = given.pod): InjectionResult {
   const read = readPod(pod);
   if ("problems" in read) return { kind: "refused", problems: read.problems };

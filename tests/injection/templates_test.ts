@@ -14,7 +14,7 @@ function shapeOf(tree: unknown): unknown {
   return Object.fromEntries(Object.entries(tree).map(([key, one]) => [key, shapeOf(one)]));
 }
 
-/** Every way by which a text of a pod comes into a template. */
+/** Every way of a pod's text into a template. */
 const HOSTILE = `
 metadata:
   annotations:

@@ -1,4 +1,4 @@
-/** Objects of all kinds in the messages that control planes send to each other. */
+/** Objects of all kinds in the messages between control planes. */
 import assert from "node:assert/strict";
 import { load } from "js-yaml";
 import { KIND_WIRE_TYPES, type KindWireType } from "../../lib/mcp/wire_types.ts";
@@ -36,7 +36,7 @@ function samples(): ConfigObject[] {
   return [...index.apply(read).upserted];
 }
 
-/** An object as it is after it went to another control plane. */
+/** An object after the way to another control plane. */
 function travelled(type: KindWireType, objects: readonly ConfigObject[]): ConfigObject[] {
   const failures: string[] = [];
   const sets = new KindSets(({ key }, error) => void failures.push(`${key}: ${error}`));

@@ -1,4 +1,4 @@
-/** Lists of another control plane, as far as they can be read; and what is said to them. */
+/** Lists of another control plane, as far as they are readable, and the answers. */
 import assert from "node:assert/strict";
 import { KIND_WIRE_TYPES } from "../../lib/mcp/wire_types.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
@@ -51,7 +51,7 @@ Deno.test("an object that cannot be read stays as it was, and harms no other", (
     removed: ["ServiceEntry/x/b", "ServiceEntry/x/c"],
     refused: 1,
   });
-  // Nobody can say which one it is: none goes.
+  // The unreadable object has no name: no known object goes.
   assert.deepEqual(taken(list, [unreadable]), { upserted: [], removed: [], refused: 1 });
   assert.deepEqual(taken(list, []), { upserted: [], removed: ["ServiceEntry/x/a", "ServiceEntry/x/d"], refused: 0 });
 });

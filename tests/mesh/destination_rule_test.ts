@@ -22,7 +22,7 @@ function rule(name: string, spec: Partial<DestinationRuleSpec>): ConfigObject<"D
 const random = { trafficPolicy: { loadBalancer: { simple: "RANDOM" } } } as const;
 const robin = { trafficPolicy: { loadBalancer: { simple: "ROUND_ROBIN" } } } as const;
 
-/** The name of the rule, its subsets and its causes, for a client of a namespace with labels. */
+/** The name of the rule, its subsets and its causes, for a client with a namespace and labels. */
 function inForce(
   rules: ConfigObject<"DestinationRule">[],
   client: string,

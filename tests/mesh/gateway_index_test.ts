@@ -18,7 +18,7 @@ function gateway(number: number, mode: string): ConfigObject<"Gateway"> {
   return object as ConfigObject<"Gateway">;
 }
 
-/** Labels that select the Gateways whose bits are set. */
+/** Labels that select the Gateways of the set bits. */
 function labelsOf(bits: number): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: 12 }, (_, i) => [`door${i}`, (bits >> i) % 2 === 1 ? "yes" : "no"]),

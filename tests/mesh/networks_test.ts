@@ -1,4 +1,4 @@
-/** Ways into networks: which there are, and which a change concerns. */
+/** Ways into networks: existing ways, and ways affected by a change. */
 import assert from "node:assert/strict";
 import { EntranceIndex } from "../../lib/mesh/entrance_index.ts";
 import { entrancesByNetwork, gatewaysByService, networkLookup, writtenEntrances } from "../../lib/mesh/networks.ts";

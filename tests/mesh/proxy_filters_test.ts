@@ -1,4 +1,4 @@
-/** Which ProxyFilters are for a workload, and in which order. */
+/** Selection and order of ProxyFilters for a workload. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseObject } from "../../lib/config/object.ts";
@@ -9,7 +9,7 @@ const ROOT = "mesh-system";
 
 interface Written {
   readonly priority?: number;
-  /** A larger one is older. */
+  /** A larger age is older. */
   readonly age?: number;
   readonly app?: string;
 }

@@ -1,4 +1,4 @@
-/** Which rules about tokens a workload has. */
+/** Rules about tokens for a workload. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseObject } from "../../lib/config/object.ts";

@@ -15,7 +15,7 @@ import { inFile } from "../config/origins.ts";
 
 export const ROOT = "mesh-system";
 
-/** What tests say of a service. */
+/** A service, as far as tests care. */
 export interface ServiceSketch {
   readonly host: string;
   readonly namespace: string;
@@ -44,7 +44,7 @@ export function networkingObject(
   return parseObject(tree, inFile("test"), { defaultNamespace: "default" }).object as AnyConfigObject | undefined;
 }
 
-/** Services and objects, and a mesh that follows them. */
+/** Services and objects, and a mesh that follows their changes. */
 export class ScopeWorld {
   readonly services = new Map<ServiceKey, Service>();
   readonly objects = new Map<string, AnyConfigObject>();
@@ -81,7 +81,7 @@ export class ScopeWorld {
     } else if (this.services.delete(key as ServiceKey)) this.mesh.apply({ services: [key as ServiceKey] });
   }
 
-  /** The same services and objects in a mesh of their own, in which no namespaces share a scope. */
+  /** The same services and objects in a new mesh without shared scopes of namespaces. */
   fresh(): Mesh {
     const other = new ScopeWorld({ shared: false });
     for (const [key, one] of this.services) other.services.set(key, one);
@@ -90,7 +90,7 @@ export class ScopeWorld {
   }
 }
 
-/** All that a scope sees of some hosts, as plain data. */
+/** A scope's view of some hosts, as plain data. */
 export function seen(scope: Scope, hosts: readonly string[]): Record<string, unknown> {
   const { egress } = scope;
   const of = (host: string) => ({
@@ -106,7 +106,7 @@ export function seen(scope: Scope, hosts: readonly string[]): Record<string, unk
   };
 }
 
-/** Whether two scopes are one. */
+/** Asserts whether two scopes are the same. */
 export function assertShared(a: Scope, b: Scope, shared: boolean, why: string): void {
   assert.equal(a === b, shared, why);
 }

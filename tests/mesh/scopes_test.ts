@@ -11,7 +11,7 @@ function world(): ScopeWorld {
   return made;
 }
 
-/** Whether these namespaces see the same without Sidecar. */
+/** Whether two namespaces share a scope without a Sidecar. */
 function share({ mesh }: ScopeWorld, a: string, b: string): boolean {
   return mesh.scope(a, {}) === mesh.scope(b, {});
 }
@@ -176,7 +176,7 @@ const remove = fc.nat().map((at): Step => (world) => {
 
 const keep = fc.uniqueArray(namespace).map((some): Step => (world) => world.mesh.keepScopes(new Set(some)));
 
-/** A query, so that the scope is there when the next change comes. */
+/** A query, so that the scope exists at the next change. */
 const look = namespace.map((namespace): Step => (world) => void world.mesh.scope(namespace, {}));
 
 const step = fc.oneof(

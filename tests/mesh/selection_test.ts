@@ -129,7 +129,7 @@ Deno.test("after any changes, look-ups and counts are as if every object were as
     for (const step of steps) {
       const next = object(step);
       const old = there.get(next.key);
-      // The same object twice takes it out again.
+      // Putting the same object twice removes the object.
       const gone = old?.hash === next.hash;
       if (gone) there.delete(next.key);
       else there.set(next.key, next);

@@ -1,4 +1,4 @@
-/** What several Telemetries ask of a workload together. */
+/** The combined effect of several Telemetries on a workload. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseObject } from "../../lib/config/object.ts";
@@ -11,7 +11,7 @@ import { inFile } from "../config/origins.ts";
 const ROOT = "mesh-system";
 type Telemetry = ConfigObject<"Telemetry">;
 
-/** @param age A larger one is older. */
+/** @param age A larger age is older. */
 function telemetry(name: string, namespace: string, spec: object, age = 1): Telemetry {
   const creationTimestamp = new Date(1e12 - age * 1000).toISOString();
   const tree = {
@@ -36,7 +36,7 @@ const cart = { namespace: "shop", labels: { app: "cart" } };
 const app = (name: string) => ({ selector: { matchLabels: { app: name } } });
 const providers = (...names: readonly string[]) => ({ providers: names.map((name) => ({ name })) });
 
-/** The uses of a side in short: `name`, `!name` where it is disabled, `name?filter`. */
+/** The uses of a side in short: `name`, `!name` where disabled, `name?filter`. */
 function logs(index: TelemetryIndex, side: TelemetrySide = "client"): string[] | undefined {
   const short = ({ provider, disabled, filter }: AccessLogUse) =>
     `${disabled ? "!" : ""}${provider}${filter === undefined ? "" : `?${filter}`}`;
@@ -149,7 +149,7 @@ Deno.test("parts of equal content are one object, after any changes, whichever T
   }));
 });
 
-/** What is measured on a side, in short: `provider: METRIC tag=expression tag- !METRIC`. */
+/** Measurements on a side, in short: `provider: METRIC tag=expression tag- !METRIC`. */
 function measured(objects: readonly Telemetry[], side: TelemetrySide, defaults: readonly string[] = []): string[] {
   const mesh = defaultMeshConfig({ systemNamespace: ROOT });
   const made = new TelemetryIndex({ ...mesh, defaultProviders: { metrics: defaults } });

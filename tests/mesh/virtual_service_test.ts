@@ -179,7 +179,7 @@ for (const [name, wide, narrow, kept] of clashes) {
 
 Deno.test("a delegate that is missing, hidden, no delegate, or delegating again drops that rule alone and is reported", () => {
   const cases: [ConfigObject<"VirtualService">[], RegExp | undefined][] = [
-    // The analysis reports these two, with the field.
+    // The analysis reports these two cases, with the field.
     [[], undefined],
     [[object("team", { hosts: ["x.y"], http: [{ route: to("t") }] }, "b")], undefined],
     [[object("team", { exportTo: ["."], http: [{ route: to("t") }] }, "b")], /not exported to namespace default/],

@@ -1,4 +1,4 @@
-/** Which WasmPlugins are for a workload, where they stand in its listeners, and in which order. */
+/** Selection, place and order of WasmPlugins for a workload. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
 import type { SelectableWorkload } from "../../lib/mesh/selection/index.ts";
@@ -7,7 +7,7 @@ import { inFile } from "../config/origins.ts";
 
 const ROOT = "mesh-system";
 
-/** @param age A larger one is older. */
+/** @param age A larger age is older. */
 function plugin(name: string, namespace: string, spec: object = {}, age = 1): WasmPlugin {
   const creationTimestamp = new Date(1e12 - age * 1000).toISOString();
   const tree = {

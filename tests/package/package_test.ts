@@ -1,4 +1,6 @@
-/** The npm package of the library: installed into an empty folder it type-checks and runs the page's examples. */
+/**
+ * The npm package of the library: installed into an empty folder, the package type-checks and runs the page's examples.
+ */
 import assert from "node:assert/strict";
 import {
   dependenciesOf,
@@ -57,7 +59,7 @@ Deno.test({
       for (const [name, code] of Object.entries(examples)) await Deno.writeTextFile(`${user}/${name}`, code);
       const checked = await run(Deno.execPath(), ["check", ...Object.keys(examples)], user);
       assert.ok(checked.success, checked.all);
-      // Examples are looked at one by one; nothing is asked of the network when they run.
+      // Each example is checked separately; a run asks nothing of the network.
       for (const name of Object.keys(examples)) {
         const net = name === "server.ts" ? ["--allow-net=127.0.0.1", "--allow-write=/tmp", "--allow-sys"] : [];
         const args = ["run", "--no-prompt", "--cached-only", "--allow-read", "--allow-env", ...net, name];

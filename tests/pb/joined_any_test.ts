@@ -9,7 +9,7 @@ import { bytesOf } from "../../lib/resource/block.ts";
 const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const LISTENER = "envoy.config.listener.v3.Listener";
 
-/** A connection manager in two parts, and the same in one. */
+/** A connection manager in two parts, and the same connection manager as a whole. */
 function manager(name: string, filters: readonly string[]) {
   const fields = { http_filters: filters.map((name) => ({ name })) };
   const own = { stat_prefix: name, route_config: { name } };

@@ -1,4 +1,4 @@
-/** Forms of protobuf's JSON that no Envoy of the tests prints, and secrets below secrets. */
+/** Forms of protobuf's JSON outside of the output of the tests' Envoy, and secrets below secrets. */
 import assert from "node:assert/strict";
 import { any, encode } from "../../lib/pb/codec.ts";
 import { anyJson, messageJson } from "../../lib/pb/json.ts";

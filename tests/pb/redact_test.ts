@@ -1,4 +1,4 @@
-/** Messages without their secrets: as messages what their JSON shows, and untouched where there is nothing to hide. */
+/** Messages without secrets: equal to their redacted JSON, and untouched without a secret. */
 import assert from "node:assert/strict";
 import { any, encode } from "../../lib/pb/codec.ts";
 import { messageJson } from "../../lib/pb/json.ts";
@@ -10,7 +10,7 @@ const SECRET = `${TLS}.Secret`;
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const text = (value: string) => new TextEncoder().encode(value);
 
-/** What a message shows when nothing more is hidden. */
+/** A message's JSON without further redaction. */
 const shown = (name: string, bytes: Uint8Array) => messageJson(name, bytes, "shown");
 
 Deno.test("keys, passwords and words are replaced; what is public stays", () => {

@@ -1,4 +1,4 @@
-/** Chains as openssl makes them, with one extension changed in each: our verdict is held to that of openssl. */
+/** Chains made by openssl, with one extension changed in each: our verdict is held to the verdict of openssl. */
 import assert from "node:assert/strict";
 import { readCertificates } from "../../lib/pki/certificate.ts";
 import { verifyChain } from "../../lib/pki/chain.ts";
@@ -6,9 +6,9 @@ import type { Purpose } from "../../lib/pki/chain_rules.ts";
 import { openssl as hasOpenssl } from "../certificates.ts";
 import { ChainMaker, type MadeChain } from "./support/chain_maker.ts";
 
-/** One chain: what differs from one that everybody takes, and the verdicts. */
+/** A chain: the difference from an accepted chain, and the verdicts. */
 interface Row {
-  /** The extension, or what else is changed. */
+  /** The extension, or another change. */
   readonly extension: string;
   readonly rule: string;
   readonly openssl: "takes" | "refuses";
@@ -26,7 +26,7 @@ const NAMES = "subjectAltName=URI:spiffe://cluster.local/ns/a/sa/b,DNS:a.example
 
 /** An authority with name constraints. */
 const constrained = (constraints: string, more = "") => CA + SIGNS + `nameConstraints=critical,${constraints}\n${more}`;
-/** A row about them. */
+/** A row about name constraints. */
 const names = (
   rule: string,
   openssl: Row["openssl"],

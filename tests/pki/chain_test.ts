@@ -94,7 +94,7 @@ Deno.test("a chain that does not hold is refused with its reason", async () => {
 });
 
 Deno.test("signatures that somebody else has verified are verified again where names leave several ways", async () => {
-  // The key of an authority that may not sign certificates, and what its owner can write with it.
+  // The key of an authority without the right to sign certificates, and a certificate that its owner can still write.
   const weak = await makeIntermediate(root);
   const mayNotSign: Certificate = {
     ...weak.certificate,

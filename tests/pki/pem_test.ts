@@ -46,7 +46,7 @@ Deno.test("a block that is cut off, or is no base64, is refused with its place",
 
 Deno.test("many blocks that begin and never end are read in one pass", () => {
   const text = "-----BEGIN X-----\n".repeat(4000);
-  // What is looked through or cut out of the text, in characters; reading the rest for each block would be 144 million.
+  // Searched or cut characters of the text; reading the rest again for each block would be 144 million.
   let passed = 0;
   const { indexOf, slice } = String.prototype;
   try {

@@ -1,4 +1,4 @@
-/** Who makes a signature changes nothing in it: one suite for all signers, and what OpenSSL's holds and gives back. */
+/** A signature is the same by any signer: one suite for all signers, and the memory held and freed by OpenSSL's. */
 import assert from "node:assert/strict";
 import { issueLeaf } from "../../lib/pki/issue.ts";
 import { certificatePem } from "../../lib/pki/pem.ts";
@@ -18,7 +18,7 @@ const ALGORITHMS: readonly (readonly [KeySpec, string])[] = [
   [P256, "1.2.840.10045.4.3.2"],
   [{ type: "EC", curve: "P-384" }, "1.2.840.10045.4.3.3"],
 ];
-/** None, one byte, a certificate's size, and more than any of them. */
+/** None, one byte, a certificate's size, and more than all others. */
 const SIZES = [0, 1, 700, 100_000];
 
 for (const [name, signerOf] of Object.entries(SIGNERS)) {
@@ -119,7 +119,7 @@ const NO_KEY = /^PkiError: OpenSSL: expected a private key: it reported no error
 const NO_SIGNING_KEY = /^PkiError: OpenSSL: expected a key that signs: /;
 const NO_SIGNATURE = /^PkiError: OpenSSL: expected a signature: /;
 
-/** What each function returns when it fails. */
+/** The failing return value of each function. */
 const FAILURES: readonly (readonly [KeySpec, Partial<OpensslFunctions>, RegExp])[] = [
   [P256, { BIO_new_mem_buf: () => null }, NO_KEY],
   [P256, { d2i_PrivateKey_bio: () => null }, /^PkiError: OpenSSL: expected a private key: /],

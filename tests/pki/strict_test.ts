@@ -1,4 +1,4 @@
-/** Elements that two readers may read differently are refused: here nobody may be more lenient than others are. */
+/** Ambiguous elements are refused: nobody may be more lenient here than other readers. */
 import assert from "node:assert/strict";
 import { readCertificate } from "../../lib/pki/certificate.ts";
 import { DerReader, objectIdText, Tag, timeOf, truthOf } from "../../lib/pki/der_read.ts";

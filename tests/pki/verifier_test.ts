@@ -25,7 +25,7 @@ function opensslTest(name: string, test: (functions: OpensslFunctions) => Promis
   });
 }
 
-/** The verdict, or the error that is one. */
+/** The verdict, or an error. */
 async function verdict(verify: typeof isSignedBy, signed: Signed, spki: Uint8Array): Promise<boolean | "error"> {
   try {
     return await verify(signed, spki);
@@ -35,7 +35,7 @@ async function verdict(verify: typeof isSignedBy, signed: Signed, spki: Uint8Arr
   }
 }
 
-/** A verifier keeps one key on P-256, which takes one point after the other. */
+/** A verifier keeps a single key on P-256, and loads one point after the other into the key. */
 function keptKeys(spec: KeySpec): number {
   return spec.type === "EC" && spec.curve === "P-256" ? 1 : 0;
 }

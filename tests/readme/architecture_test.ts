@@ -1,6 +1,4 @@
-/**
- * The tables of the architecture page are those of the tree.
- */
+/** The tables of the architecture page equal the tree. */
 import assert from "node:assert/strict";
 import { discoveryFlags } from "../../cmd/pilot-discovery/discovery_flags.ts";
 import { notBuilt } from "../../lib/kernel/not_built/catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * The page of the commands for files shows what they print: each block of text behind a command is its output, to the
+ * The page of the commands for files is true: each block of text behind a command is the command's output, to the
  * letter.
  */
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { shownCommand } from "./shown_command.ts";
 const root = new URL("../..", import.meta.url).pathname;
 const page = Deno.readTextFileSync(`${root}docs/users/commands.md`);
 
-/** Commands with the text that the page shows below them. */
+/** Commands and the output on the page. */
 const shown = [
   ...page.matchAll(
     /^```sh\n((?:[^\n]* \| )?pilot-discovery [^\n]*)\n```\n\n```(?:text|json|yaml|diff)\n([\s\S]*?)^```/gm,

@@ -1,4 +1,4 @@
-/** A contributor's first hour is true: its commands for tests run them, and its pages are there. */
+/** A contributor's first hour is true: the commands for tests run tests, and the pages exist. */
 import assert from "node:assert/strict";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { envoyPath } from "../translate/envoy.ts";

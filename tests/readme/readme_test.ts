@@ -1,6 +1,4 @@
-/**
- * The README does what it says: its commands run, its links lead somewhere, the table of pages is that of the server.
- */
+/** The README is true: commands run, links lead somewhere, and the table of pages equals the server's. */
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { PAGES } from "../../lib/debug/pages.ts";
@@ -12,10 +10,10 @@ import { until } from "../patience.ts";
 const root = new URL("../..", import.meta.url).pathname;
 const readme = Deno.readTextFileSync(`${root}README.md`);
 
-/** Commands of the shell blocks, in their order. */
+/** Commands of the shell blocks, in order. */
 const commands = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.trim().split("\n"));
 
-/** Runs a command of the README; `npx -y deno@2.8.3` and `deno` are the runtime that runs this test. */
+/** Runs a command of the README; `npx -y deno@2.8.3` and `deno` stand for the runtime of this test. */
 async function run(command: string, ...more: string[]): Promise<{ code: number; text: string; trouble: string }> {
   const { code, stdout, stderr } = await spawn(command, ...more).output();
   return { code, text: new TextDecoder().decode(stdout), trouble: new TextDecoder().decode(stderr) };
@@ -28,7 +26,7 @@ function spawn(command: string, ...more: string[]): Deno.Command {
   return new Deno.Command(path, { args: [...args, ...more], cwd: root, env, stdout: "piped", stderr: "piped" });
 }
 
-/** A command that goes on; what it writes is in `text`. */
+/** A running command; `text` is the output so far. */
 class Going {
   text = "";
   readonly #child: Deno.ChildProcess;
@@ -46,7 +44,7 @@ class Going {
   async stop(signal: Deno.Signal): Promise<void> {
     try {
       this.#child.kill(signal);
-    } catch { /* it has ended by itself */ }
+    } catch { /* the command has ended already */ }
     await Promise.all([this.#child.status, this.#reading]);
   }
 }
@@ -83,7 +81,7 @@ Deno.test("the test command runs a part, and its last line is the result", async
 /** Ports of the first steps. */
 const FIXED = ["15010", "8080", "15014", "8088", "15000"];
 
-/** Serves the first steps' folder at other ports, attaches the Envoy, edits, and asks what the README asks. */
+/** Serves the first steps' folder at other ports, attaches the Envoy, edits, and sends the README's requests. */
 async function firstSteps(ports: readonly number[]): Promise<void> {
   const moved = (text: string) =>
     FIXED.reduce((rest, port, i) => rest.replaceAll(new RegExp(`\\b${port}\\b`, "g"), `${ports[i]}`), text);

@@ -1,11 +1,10 @@
 /**
- * Commands that pages show, run from a clone.
- *
+ * Commands on pages, run from a clone.
  * @module
  */
 const root = new URL("../..", import.meta.url).pathname;
 
-/** What a command of `pilot-discovery` prints, with each time that it took as 0.4 s, and what it says beside. */
+/** The output of a command of `pilot-discovery`, with 0.4 s for each duration, and its errors. */
 export async function shownCommand(command: string): Promise<{ readonly text: string; readonly trouble: string }> {
   const line = command.replace(/(?<=^|\| )pilot-discovery/, "deno task -q pilot-discovery");
   const { stdout, stderr } = await new Deno.Command("bash", {

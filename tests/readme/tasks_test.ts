@@ -1,6 +1,6 @@
 /**
- * The pages of whole tasks are true from their first line to their last: files are saved as the page says, and each
- * command prints what the page shows below it.
+ * The pages of whole tasks are true from the first line to the last: files are saved, and each command prints the text
+ * below it on the page.
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
@@ -11,7 +11,7 @@ const tasks = [...Deno.readDirSync(`${root}docs/users`)].map(({ name }) => name)
   name.startsWith("task_")
 ).sort();
 
-/** Steps of a page in their order. */
+/** Steps of a page, in order. */
 type Step =
   | { readonly save: string; readonly text: string }
   | { readonly command: string; readonly prints: string };
@@ -34,7 +34,7 @@ for (const task of tasks) {
     const here = (text: string) => text.replaceAll(new RegExp(`(?<![\\w/])${top}/`, "g"), `${folder}/`);
     for (const step of steps) {
       if ("save" in step) {
-        // A page that changes a folder copies it first.
+        // A page that changes a folder copies the folder first.
         const at = dirname(here(step.save));
         const isNew = await Deno.stat(at).then(() => false, () => true);
         await Deno.mkdir(at, { recursive: true });

@@ -1,4 +1,4 @@
-/** Objects and mesh configuration that the pages for users show are taken as they stand, without a finding. */
+/** Objects and mesh configuration on the pages for users are valid, without a finding. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { KINDS } from "../../lib/config/kinds/kinds.ts";
@@ -12,7 +12,7 @@ const pages = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name
 const OURS: ReadonlySet<unknown> = new Set([...KINDS, "EnvoyFilter"]);
 const OF_MESH = /^(?:extensionProviders|defaultProviders|defaultConfig):/m;
 
-/** What is said of the blocks of a page; those that show a part of an object are passed over. */
+/** Findings about the blocks of a page; blocks with a part of an object are skipped. */
 function findingsOf(page: string): { readonly shown: number; readonly found: string[] } {
   const text = Deno.readTextFileSync(new URL(page, folder));
   const found: string[] = [];

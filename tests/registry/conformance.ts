@@ -1,7 +1,6 @@
 /**
- * Tests that every registry must pass, whichever source it reads. A registry's test calls `testConformance` with a
- * driver that brings a model of services about in the registry's own source.
- *
+ * Tests for every registry, with any source. A registry's test calls `testConformance` with a driver, which brings a
+ * model of services about in the registry's own source.
  * @module
  */
 import assert from "node:assert/strict";
@@ -9,26 +8,26 @@ import fc from "fast-check";
 import type { Registry } from "../../lib/registry/types.ts";
 import { RecordingSink } from "./objects.ts";
 
-/** A service as a driver is to bring it about: static, TCP ports named `p<number>`. */
+/** A service for a driver to bring about: static, TCP ports named `p<number>`. */
 export interface ModelService {
   readonly namespace: string;
   /** A label; the driver chooses the domain. */
   readonly name: string;
   readonly ports: readonly number[];
-  /** IP addresses that serve all its ports. */
+  /** IP addresses for all ports. */
   readonly addresses: readonly string[];
 }
 
 /** Brings services about in a registry's source. */
 export interface Driver {
   readonly registry: Registry;
-  /** Adds the service, or makes it what the model says. */
+  /** Adds the service, or changes the service to the model. */
   put(service: ModelService): void | Promise<void>;
-  /** Removes the service; it is there. */
+  /** Removes an existing service. */
   remove(service: ModelService): void | Promise<void>;
-  /** Resolves when what was done has been reported; a synchronous registry needs none. */
+  /** Resolves when all changes have been reported; a synchronous registry needs no such function. */
   settled?(): Promise<void>;
-  /** Frees what the driver holds. */
+  /** Frees the driver's resources. */
   close?(): void | Promise<void>;
 }
 
@@ -41,7 +40,7 @@ export interface ConformanceOptions {
 const A: ModelService = { namespace: "ns1", name: "a", ports: [80, 443], addresses: ["10.0.0.1", "10.0.0.2"] };
 const B: ModelService = { namespace: "ns2", name: "b", ports: [9090], addresses: ["10.0.1.1"] };
 
-/** Registers the tests of the suite for one kind of registry. */
+/** Registers the tests of the suite for a kind of registry. */
 export function testConformance(name: string, create: () => Driver, options: ConformanceOptions = {}): void {
   const test = (what: string, body: (driver: Driver, sink: RecordingSink) => Promise<void>) =>
     Deno.test(`${name}: ${what}`, async () => {
@@ -160,7 +159,7 @@ const event: fc.Arbitrary<Event> = fc.record({
   }),
 });
 
-/** Starts the registry after `startAt` events; leaves what exists in the end in `world`. */
+/** Starts the registry after `startAt` events; leaves the final services in `world`. */
 async function replay(driver: Driver, events: readonly Event[], startAt: number, world: Map<string, ModelService>) {
   const sink = new RecordingSink();
   let started = false;

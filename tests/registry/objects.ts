@@ -1,6 +1,5 @@
 /**
- * Configuration objects and a sink that remembers, for registry tests.
- *
+ * Configuration objects and a recording sink, for registry tests.
  * @module
  */
 import type { ConfigObject, ObjectMeta } from "../../lib/config/types.ts";
@@ -17,7 +16,7 @@ import { serviceKey } from "../../lib/registry/types.ts";
 import type { ServiceEntryOptions } from "../../lib/registry/service_entry/registry.ts";
 import { inFile } from "../config/origins.ts";
 
-/** The settings of a process that was given none. */
+/** The default settings of a process. */
 export const OPTIONS: ServiceEntryOptions = {
   clusterId: "c1",
   drainingLabel: "mesh.io/draining",
@@ -89,7 +88,7 @@ export function pod(name: string, address: string, labels: Record<string, string
   };
 }
 
-/** Keeps the state that a registry reported, and each call. */
+/** Keeps the state reported by a registry, and each call. */
 export class RecordingSink implements RegistrySink {
   readonly state = {
     services: new Map<ServiceKey, Service>(),
@@ -97,7 +96,7 @@ export class RecordingSink implements RegistrySink {
     workloads: new Map<string, Workload>(),
     networks: [] as RegistryNetworks[],
   };
-  /** One line a fact: `+service key`, `-service key`, `endpoints key count`, `+workload id`, `-workload id`. */
+  /** A line for each fact: `+service key`, `-service key`, `endpoints key count`, `+workload id`, `-workload id`. */
   readonly calls: string[] = [];
 
   services(upserted: readonly Service[], removed: readonly ServiceKey[]): void {
@@ -145,7 +144,7 @@ export class RecordingSink implements RegistrySink {
     return this.endpointsOf(service).map((endpoint) => `${endpoint.address}:${endpoint.port}/${endpoint.portName}`);
   }
 
-  /** The calls since the last time, and forgets them. */
+  /** Takes the calls since the last time out of the list. */
   take(): string[] {
     return this.calls.splice(0);
   }

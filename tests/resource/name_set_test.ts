@@ -29,7 +29,7 @@ Deno.test("a set of names behaves like a set under any sequence of unions and di
   );
 });
 
-/** Resources of which some have an alias that another one may have too, or that is another one's name. */
+/** Resources, some with an alias. The alias may be another resource's alias, or another resource's name. */
 const resources = fc.uniqueArray(fc.tuple(fc.nat(400), fc.option(fc.nat(400))), {
   selector: ([i]) => i,
   maxLength: 300,
@@ -70,14 +70,14 @@ Deno.test("one name more copies one bucket, for any number of names", () => {
 
 Deno.test("names whose hashes have the same sum are still distinguished", () => {
   const table = new InternedNames();
-  // Found by search: the bucket of either pair has one sum.
+  // Found by search: both pairs have the same sum in the table.
   const [one, other] = collision();
   assert.notEqual(table.of(one), table.of(other));
   assert.deepEqual([...table.of(one)].sort(), one.toSorted());
   assert.deepEqual([...table.of(other)].sort(), other.toSorted());
 });
 
-/** Two pairs of names with the same sum of hashes: by the birthday rule they are among few. */
+/** Two pairs of names with the same sum of hashes: by the birthday rule a few names are enough. */
 function collision(): [string[], string[]] {
   const table = new InternedNames();
   const bySum = new Map<number, string[]>();

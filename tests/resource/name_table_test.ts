@@ -14,7 +14,7 @@ Deno.test("runs of the same names give the same set, short and long, however man
   const long = table.decode(run(many("a")));
   const short = table.decode(run(["a", "b"]));
   assert.deepEqual([...long].sort(), many("a").sort());
-  // Of the same length as the first one, and more than are kept to compare with.
+  // Of the same length as the first list, and more lists than the table keeps for comparing.
   for (const prefix of "bcdefgh") assert.ok(table.decode(run(many(prefix))).equals(table.of(many(prefix))));
   assert.equal(table.decode(run(many("a"))), long);
   assert.equal(table.decode(run(many("a").reverse())), long, "the order means nothing");

@@ -7,11 +7,11 @@ import { clientState } from "../../lib/xds/ads/set_stack.ts";
 import { KnownVersions } from "../../lib/xds/ads/request.ts";
 
 const TYPE = "type.googleapis.com/test.Type";
-/** Names that need more than ASCII, long ones (the length takes two bytes), and none. */
+/** Names beyond ASCII, long names (the length takes two bytes), and an empty name. */
 const name = fc.constantFrom("", "a", "b", "ä", "日本", "x".repeat(200), "outbound|80||a.com");
 const resource = fc.tuple(name, fc.nat(2)).map(([name, value]) => encodeResource(TYPE, name, new Uint8Array([value])));
 
-/** One field 5 of a request, as a client writes it: the usual order of fields, or the other. */
+/** A field 5 of a request as clients write it, with its fields in the usual or the other order. */
 function entryOf(name: string, version: string, turned: boolean): Uint8Array {
   const fields = [[1, utf8Bytes(name)], [2, utf8Bytes(version)]] as const;
   const entry = new Uint8Array(fields.reduce((sum, [, bytes]) => sum + fieldSize(bytes.length), 0));

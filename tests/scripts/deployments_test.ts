@@ -1,4 +1,4 @@
-/** Deployments and container files start the programs as the programs are, and with names that fit each other. */
+/** Deployments and container files start the present programs, under matching names. */
 import assert from "node:assert/strict";
 import { validate } from "dockerfile-utils";
 import { parseAllDocuments } from "yaml";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkGolden, checkStale, type Goldens, modeOf } from "../golden.ts";
 
-/** Goldens in a folder of their own, which the function gets. */
+/** Goldens in a temporary folder. */
 async function withGoldens(files: Readonly<Record<string, string>>, use: (goldens: Goldens) => void): Promise<void> {
   const path = await Deno.makeTempDir();
   try {

@@ -10,7 +10,7 @@ Deno.test("a port that is leased is not leased again, and is free to be bound", 
 });
 
 Deno.test("a port that another program listens on, at any address, is not chosen", () => {
-  // Of the 20,000 ports 2,000 are taken: that none of them is among 200 by chance is one case in 10^9.
+  // 2,000 of the 20,000 ports are taken: by chance, 200 ports miss all taken ports in one case of 10^9.
   const taken: Deno.Listener[] = [];
   try {
     for (let port = 12_000; taken.length < 2000; port++) {

@@ -1,4 +1,4 @@
-/** Of a caller whose account is not known, conditions on its identity are judged where the account does not matter. */
+/** Conditions on the identity of a caller with an unknown account are judged where the account does not matter. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isCaller } from "../../lib/simulate/rbac.ts";

@@ -111,7 +111,7 @@ Deno.test({
   },
 });
 
-/** A virtual listener that learns addresses from the PROXY protocol, and listeners that it hands connections to. */
+/** A virtual listener that learns addresses from the PROXY protocol, and listeners that get its connections. */
 function redirected(world: readonly AnyListener[], handsOn: boolean): Listener[] {
   const binds = ["0.0.0.0:15001", "10.0.0.1:80", "0.0.0.0:80", ":::80", "127.0.0.1:81"];
   return world.map((one, i) => {
@@ -154,7 +154,7 @@ function chain(listener: string, name: string, match?: Match): FilterChain {
   };
 }
 
-/** A network filter that says something and hangs up; its message has one string in a data source. */
+/** A network filter that sends a text and hangs up. The filter's message has one string in a data source. */
 function directResponse(text: string): google.protobuf.Any {
   const bytes = new TextEncoder().encode(text);
   return {
@@ -163,7 +163,7 @@ function directResponse(text: string): google.protobuf.Any {
   };
 }
 
-/** Leaves out matches that Envoy would refuse: no two chains may be alike in one combination of their values. */
+/** Drops matches that Envoy would refuse: two chains must not share a combination of their values. */
 function distinct(matches: readonly Match[]): Match[] {
   const taken = new Set<string>();
   return matches.filter((match) => {

@@ -271,7 +271,7 @@ function cluster(name: string, port?: number): envoy.config.cluster.v3.Cluster {
   return { name, type: 0, load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints }] } };
 }
 
-/** Reports path and host as they arrive, which a request with a parsed URL would not. */
+/** Reports path and host unchanged; a request with a parsed URL would change them. */
 async function echoServer() {
   const server = createServer((request, response) => {
     response.end(JSON.stringify({ path: request.url, host: request.headers.host }));

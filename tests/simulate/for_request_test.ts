@@ -1,4 +1,4 @@
-/** What one request may meet of a proxy's resources is enough: it ends as with all of them. */
+/** The part of a proxy's resources for one request is enough: the request ends as with all resources. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { any, encode, TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
@@ -43,9 +43,9 @@ type Address = envoy.config.core.v3.Address;
 interface World {
   readonly domains: readonly string[][];
   readonly addresses: readonly (readonly [Address, Address | undefined])[];
-  /** Virtual hosts come one by one. */
+  /** Virtual hosts come singly. */
   readonly apart: boolean;
-  /** Name of the listener that connections are redirected to. */
+  /** Name of the listener for redirected connections. */
   readonly virtual: string;
 }
 

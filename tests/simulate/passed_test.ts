@@ -1,4 +1,4 @@
-/** A gateway that passes connections on by name (AUTO_PASSTHROUGH), as the simulation judges it. */
+/** A gateway that passes connections on by name (AUTO_PASSTHROUGH), in the simulation. */
 import assert from "node:assert/strict";
 import { simulate } from "../../lib/simulate/mod.ts";
 import { passedClusters } from "../../lib/translate/cluster/passed.ts";

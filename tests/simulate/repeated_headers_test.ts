@@ -1,6 +1,6 @@
 /**
- * A request may carry a header, a parameter of its query or a cookie several times. What a real Envoy makes of it is
- * measured here, and the simulator says the same.
+ * A request may carry a header, a parameter of its query or a cookie several times. A real Envoy's treatment is
+ * measured here, and the simulator agrees.
  */
 import assert from "node:assert/strict";
 import { connect } from "node:http2";
@@ -26,8 +26,8 @@ const VALUES: readonly (readonly string[])[] = [[], ["a"], ["b"], ["a", "b"], ["
 ]];
 
 /**
- * What Envoy 1.40 says of the values above (`+` matches): any of the values is enough, joined they are never, an inverted
- * condition wants that no value matches, and a missing header meets neither.
+ * Verdicts of Envoy 1.40 about the values above (`+` matches): any of the values is enough, values are never joined, an
+ * inverted condition wants no matching value, and a missing header meets neither condition.
  */
 const VERDICTS: readonly (readonly [HeaderMatcher, string])[] = [
   [{ string_match: { exact: "a" } }, "-+-+++--"],
@@ -56,7 +56,7 @@ const VERDICTS: readonly (readonly [HeaderMatcher, string])[] = [
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const RBAC = "envoy.extensions.filters.http.rbac.v3.RBAC";
 
-/** A listener that answers 201 by the first match that holds, else 204. */
+/** A listener that answers 201 if a match holds, else 204. */
 function listener(name: string, matches: readonly RouteMatch[], ...http_filters: object[]): Listener {
   const routes = [
     ...matches.map((match) => ({ match, direct_response: { status: 201 } })),
@@ -78,7 +78,7 @@ function listener(name: string, matches: readonly RouteMatch[], ...http_filters:
   };
 }
 
-/** Admits by a condition on a header, or denies by it. */
+/** Admits or denies by a condition on a header. */
 function rules(header: HeaderMatcher, action: 0 | 1) {
   const policies = { p: { permissions: [{ header }], principals: [{ any: true }] } };
   return { name: "envoy.filters.http.rbac", typed_config: any(RBAC, { rules: { action, policies } }) };
@@ -93,7 +93,7 @@ async function inEnvoy(listeners: Listener[], body: (compared: Comparison) => Pr
   }
 }
 
-/** The status of Envoy, which has to be that of the simulator. */
+/** Compares the status of Envoy with the simulator's. */
 class Comparison {
   readonly #envoy: RunningEnvoy;
   readonly #listeners: ReadonlyMap<string, Listener>;
@@ -154,7 +154,7 @@ Deno.test({
   },
 });
 
-/** Headers whose values stay apart: those of no extension, and some that look as if they were joined. */
+/** Headers with separate values: headers of no extension, and some with the look of joined values. */
 const APART = [
   ...["accept-charset", "accept-language", "cookie", "date", "dnt", "forwarded", "from", "last-event-id"],
   ...["max-forwards", "proxy-authorization", "range", "sec-fetch-mode", "traceparent", "tracestate", "warning"],

@@ -1,6 +1,5 @@
 /**
- * Resources of one proxy from lists of messages, for tests.
- *
+ * Resources of a proxy from lists of messages, for tests.
  * @module
  */
 import type { ProxyResources } from "../../lib/simulate/mod.ts";

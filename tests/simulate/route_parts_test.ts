@@ -1,4 +1,4 @@
-/** Route configurations in parts say what the whole says, and to a host what the whole does. */
+/** Route configurations in parts equal the whole, and treat a host like the whole. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";

@@ -10,7 +10,7 @@ import type { RequestHeaders } from "../../lib/simulate/mod.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { PATIENCE } from "../patience.ts";
 
-/** A running Envoy. Listeners ask for port 0 and get one each. */
+/** A running Envoy. Each listener asks for port 0 and gets a free port. */
 export interface RunningEnvoy {
   /** Port of a listener by its name. */
   port(listener: string): number;
@@ -19,7 +19,7 @@ export interface RunningEnvoy {
   stop(): Promise<void>;
 }
 
-/** Starts Envoy and resolves when it serves. */
+/** Starts Envoy and resolves when Envoy serves. */
 export async function startEnvoy(
   path: string,
   resources: envoy.config.bootstrap.v3.Bootstrap.StaticResources,
@@ -72,7 +72,7 @@ async function listening(folder: string, exited: () => boolean): Promise<Map<str
       await ready.body?.cancel();
       if (ready.ok) return portsOf(await (await fetch(`http://${admin}/listeners?format=json`)).json());
     } catch (error) {
-      // Not there yet: the file, or the socket behind it.
+      // The file, or the socket behind it, is still missing.
       if (!(error instanceof Deno.errors.NotFound || error instanceof TypeError)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -91,7 +91,7 @@ function portsOf(answer: ListenersAnswer): Map<string, number> {
   return new Map(answer.listener_statuses.map((one) => [one.name, one.local_address.socket_address.port_value]));
 }
 
-/** Sends bytes and reads until `done` says that it is all, or the other side closes. */
+/** Sends bytes and reads until `done` accepts the answer, or until the other side closes. */
 export async function exchange(
   ip: string,
   port: number,
@@ -116,7 +116,7 @@ export async function exchange(
   }
 }
 
-/** One HTTP/1.1 request, its line and headers exactly as given; the answer's status, headers and body. */
+/** Sends an HTTP/1.1 request with the exact line and headers. @returns the answer's status, headers and body */
 export async function httpExchange(
   port: number,
   request: {
@@ -142,7 +142,7 @@ export async function httpExchange(
   return { status: Number(first?.split(" ")[1]), headers, body: answer.slice(end + 4) };
 }
 
-/** Whether an answer has its headers and as many bytes as they announce; Envoy may keep the connection for a while. */
+/** Whether an answer has its headers and all announced bytes; Envoy may keep the connection for a while. */
 function isWhole(answer: string): boolean {
   const end = answer.indexOf("\r\n\r\n");
   if (end < 0) return false;

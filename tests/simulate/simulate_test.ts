@@ -14,7 +14,7 @@ type Route = envoy.config.route.v3.Route;
 const TLS_INSPECTOR = listenerFilter("tls_inspector.v3.TlsInspector");
 const HTTP_INSPECTOR = listenerFilter("http_inspector.v3.HttpInspector");
 
-/** A sidecar with an HTTP service, a TCP service with an address, and a fallthrough that lets everything pass. */
+/** A sidecar with an HTTP service, a TCP service with an address, and a fallthrough for everything else. */
 const SIDECAR: Messages = {
   listeners: [
     {
@@ -169,7 +169,7 @@ Deno.test("unknown hosts, redirects, missing clusters and missing endpoints end 
   });
 });
 
-/** A gateway with one TLS port: two servers that end TLS, one passed through. */
+/** A gateway with a single TLS port: two servers that end TLS, and a passed-through server. */
 const GATEWAY: Messages = {
   listeners: [
     {

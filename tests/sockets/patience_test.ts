@@ -18,7 +18,7 @@ class HeldUpClock {
     return this.#timers.length;
   }
 
-  /** Nothing runs for so long; then what is due does, once. */
+  /** Nothing runs for so long; then due timers fire, once. */
   holdUp(ms: number): void {
     this.ms += ms;
     const due = this.#timers.filter(({ at }) => at <= this.ms);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 for (const mode of ["socket", "transport"]) {
   Deno.test(`closed connections leave nothing behind: less than 400 bytes of heap for each (${mode})`, async () => {
-    // In a process of its own, whose garbage can be collected on demand.
+    // In a separate process with collection of garbage on demand.
     const { stdout, success } = await new Deno.Command(Deno.execPath(), {
       args: [
         ...["run", "--quiet", "--no-prompt", "--v8-flags=--expose-gc", "--allow-net=127.0.0.1"],

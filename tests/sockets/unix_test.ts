@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import type { Transport } from "../../lib/sockets/transport/transport.ts";
 
-/** A folder of its own for a socket. */
+/** A temporary folder for a socket. */
 async function withPath(body: (path: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
@@ -12,7 +12,7 @@ async function withPath(body: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Sends back what it receives. */
+/** Sends received bytes back. */
 function echo(transport: Transport): void {
   transport.start({
     data: (bytes) => transport.write(bytes, () => {}),
@@ -54,7 +54,7 @@ Deno.test("a transport that is paused reads no more than the bytes under way, an
     transport.pause();
     heard = Promise.withResolvers();
     await client.write(new Uint8Array(10));
-    // A read that was under way takes it; from then on there is none.
+    // A read under way takes these bytes; from then on there are no reads.
     await heard.promise;
     await client.write(new Uint8Array(100));
     assert.equal(transport.bytesRead, 11);

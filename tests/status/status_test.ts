@@ -1,4 +1,4 @@
-/** What is said of an object, and when it is worth a write. */
+/** The status of an object, and the worth of a write. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fieldFinding, type Finding, lossOf, warningOf } from "../../lib/finding/finding.ts";

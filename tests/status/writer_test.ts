@@ -1,4 +1,4 @@
-/** Status updates wait for their turn. */
+/** Status updates wait for a turn. */
 import assert from "node:assert/strict";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { systemClock } from "../../lib/kernel/time/clock.ts";

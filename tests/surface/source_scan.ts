@@ -1,8 +1,7 @@
 /**
- * The text of the code under `lib/` and `cmd/`, for tests that show that something is really used there.
+ * The text of the code under `lib/` and `cmd/`, for tests of real use.
  *
  * Permissions: read (lib, cmd).
- *
  * @module
  */
 
@@ -23,7 +22,7 @@ export function sourceText(without: readonly string[]): string {
   return texts.join("\n");
 }
 
-/** Code, without comments, of these files. */
+/** Code of the given files, without comments. */
 export function textOf(paths: readonly string[]): string {
   return paths.map((path) => withoutComments(new URL(path, root))).join("\n");
 }
@@ -32,20 +31,20 @@ function withoutComments(file: URL): string {
   return Deno.readTextFileSync(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
 }
 
-/** Names that the pattern's first group finds. */
+/** Names in the pattern's first group. */
 export function namesFound(text: string, pattern: RegExp): Set<string> {
   return new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
 
-/** Settings that the code reads by name: `settings.NAME` or `settings["NAME"]`, outside the catalogue. */
+/** Settings read by name in the code: `settings.NAME` or `settings["NAME"]`, outside the catalogue. */
 export function readSettingNames(): Set<string> {
   return namesFound(sourceText(["lib/kernel/settings/"]), /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
 }
 
 /**
- * Metrics that the code takes by name: `counter("name")`, `gauge("name")`, `histogram("name")`.
+ * Metrics by name in the code: `counter("name")`, `gauge("name")`, `histogram("name")`.
  *
- * @param text Default: all of it.
+ * @param text Default: all code.
  */
 export function fedMetrics(text = sourceText([])): Set<string> {
   return namesFound(text, /\.(?:counter|gauge|histogram)\(\s*"([a-z0-9_]+)"/g);

@@ -118,7 +118,7 @@ const VKLOG: [string, string, string] = ["vklog", "level", "0"];
 const CTRLZ: [string, string, string][] = [["ctrlz_address", "string", "localhost"], ["ctrlz_port", "uint16", "9876"]];
 const SHELLS = ["bash", "fish", "powershell", "zsh"];
 
-/** Flags that the documents give in prose: logging flags everywhere they hold, version, completion. */
+/** Flags in the prose of the documents: logging flags in all their places, version, completion. */
 function proseFlags(): FlagRow[] {
   const rows: FlagRow[] = [];
   const add = (program: string, command: string, list: [string, string, string][], short = "") =>
@@ -194,7 +194,7 @@ function readScopes(read: (name: string) => string): Record<string, string[]> {
   };
 }
 
-/** The documents, or undefined where they are not at hand. */
+/** The documents; undefined where they are not at hand. */
 export function specSurface(): Surface | undefined {
   try {
     return readSurface((name) => Deno.readTextFileSync(new URL(name, specFolder)));
@@ -209,7 +209,7 @@ export function copiedSurface(): Surface {
   return JSON.parse(Deno.readTextFileSync(new URL("surface.json", copyFolder)));
 }
 
-/** Text of the copy: one row a line, so that a change shows as one. */
+/** Text of the copy: one row a line, so that a change shows as a single line. */
 export function copyText(surface: Surface): string {
   const lists = Object.entries(surface).map(([key, value]) =>
     Array.isArray(value)

@@ -1,4 +1,4 @@
-/** The pages in a real browser: each loads, search works, what is live is, and nothing is complained of. */
+/** The pages in a real browser: each loads, search works, live parts change, and the browser has no complaint. */
 import assert from "node:assert/strict";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
@@ -18,7 +18,9 @@ spec:
 `;
 }
 
-/** Runs with a server, one proxy and a tab; afterwards the tab must have asked nobody else, and complained of nothing. */
+/**
+ * Runs with a server, one proxy and a tab. Afterwards the tab must have asked nobody else, and must have no complaint.
+ */
 async function withTab(run: (tab: Tab, url: string, folder: string, port: number) => Promise<void>): Promise<void> {
   await withServer({ "a.yaml": entry("alpha") + entry("beta") }, async ({ ports, xds }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);

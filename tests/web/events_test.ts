@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { LiveEvents, MAX_VIEWERS } from "../../lib/web/events.ts";
 
-/** A part that a test changes. */
+/** A part under the test's control. */
 function changing() {
   const state = { revision: 0, text: "a", asked: 0 };
   const part = {
@@ -17,7 +17,7 @@ function changing() {
   return { state, part };
 }
 
-/** A viewer; `next` is the next event, the first one (how long to wait after a break) left out. */
+/** A viewer; `next` is the next event after the first event, which tells how long to wait after a break. */
 async function viewer(events: LiveEvents, signal: AbortSignal) {
   const parts = events.view(signal)![Symbol.asyncIterator]();
   assert.equal((await parts.next()).value, "retry: 3000\n\n");

@@ -1,4 +1,4 @@
-/** Pages for people: who gets them, what they show, and that nothing of what others wrote is more than text in them. */
+/** Pages for people: readers, content, and texts of others, which never become more than text. */
 import assert from "node:assert/strict";
 import { parseYaml } from "../../lib/config/yaml/parse.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
@@ -10,7 +10,7 @@ import { injectionPage } from "../../lib/web/injection.ts";
 import { withServer } from "../discovery/running.ts";
 import { PATIENCE } from "../patience.ts";
 
-/** What a browser sends. */
+/** The `Accept` header of a browser. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 async function ask(port: number, path: string, accept = BROWSER) {
@@ -31,7 +31,7 @@ spec:
 `;
 }
 
-/** Pages that every server has. */
+/** Pages of every server. */
 const PAGES = [
   ...[
     "",
@@ -98,7 +98,7 @@ Deno.test("every page is HTML for a browser, with a strict policy, and what it w
       }
     }
     for (const accept of ["*/*", "application/json", "text/html;q=0, */*"]) {
-      // Queries of pages for people are refused by those for programs, which have none of that name.
+      // Pages for programs refuse queries of pages for people, because their names are unknown there.
       for (const path of PAGES.slice(1).filter((one) => !/[?&](?:view|service)=/.test(one))) {
         const { headers } = await ask(ports.http, path, accept);
         assert.equal(headers.get("content-type"), "application/json", `${accept} ${path}`);
@@ -124,7 +124,7 @@ Deno.test("/ leads to the overview, and only this machine and this server's name
     assert.deepEqual([root.status, root.headers.get("location")], [302, "/debug"]);
     const { body } = await ask(ports.http, "/debug");
     assert.match(body, /Proxies synced of connected[\s\S]*0 of 0/);
-    // A page of another name that resolves to this machine, and one of another origin.
+    // A page of another name that resolves to this machine, and a page of another origin.
     for (const headers of [{ host: "evil.example.com" }, { origin: "http://evil.example.com" }]) {
       const answer = await raw(ports.http, "/debug", headers);
       assert.doesNotMatch(answer, /Proxies synced/);
@@ -187,7 +187,7 @@ Deno.test("names, annotations, values and queries of others are text", async () 
     ];
     for (const path of [...PAGES, ...queries]) {
       const { body, headers } = await ask(ports.http, path);
-      // What is no page is plain text, which no browser takes for anything else.
+      // Answers other than pages are plain text, which no browser mistakes for another type.
       if (headers.get("content-type") === "text/plain; charset=utf-8") continue;
       assert.doesNotMatch(body, /<script>|<img/, path);
       assert.doesNotMatch(body, /onerror="/, path);
@@ -247,7 +247,7 @@ spec: { address: 10.0.0.1, labels: { app: a } }
       const path of ["configz", "configz?kind=EnvoyFilter&q=EnvoyFilter", "problemz", "live?object=EnvoyFilter/x/f"]
     ) {
       const { body } = await ask(ports.http, `/debug/${path}`);
-      // Addresses have keys, which are the same in every spelling.
+      // Addresses have keys, with the same spelling everywhere.
       const text = body.replace(/href="[^"]*"/g, "");
       assert.match(text, /EnvoyFilter/, path);
       assert.doesNotMatch(text, /ProxyFilter/, path);

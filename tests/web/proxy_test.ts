@@ -1,4 +1,4 @@
-/** The page of a proxy: what it has, what it would do with a request, and where its policies come from. */
+/** The page of a proxy: resources, treatment of a request, and the sources of policies. */
 import assert from "node:assert/strict";
 import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { mergedFields } from "../../lib/web/proxy_policies.ts";

@@ -1,4 +1,4 @@
-/** Pages for people of which most are JSON: lists to choose from, policies, caches. */
+/** Pages for people with mostly JSON: lists to choose from, policies, caches. */
 import assert from "node:assert/strict";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";

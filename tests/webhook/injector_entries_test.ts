@@ -1,4 +1,6 @@
-/** No pod meets two entries of the mutating webhook, whatever labels it and its namespace have, and either spelling opts out. */
+/**
+ * No pod meets two entries of the mutating webhook, with any labels of pod and namespace, and either spelling opts out.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { injectorEntries, isAskedFor } from "../../lib/webhook/injector_entries.ts";
@@ -7,7 +9,7 @@ import type { LabelSelectorRequirement } from "../../lib/config/mesh/types.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** As the API judges: by keys as they are spelled. */
+/** Like the API: judges by keys in their exact spelling. */
 function meets(selector: readonly LabelSelectorRequirement[], labels: Labels): boolean {
   return selector.every(({ key, operator, values = [] }) => {
     const value = labels[key];

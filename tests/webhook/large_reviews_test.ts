@@ -1,4 +1,4 @@
-/** Large reviews: which are, whose thread reads them, and what happens when that fails. */
+/** Large reviews: the limit of size, the reading thread, and a failing thread. */
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../lib/http/message.ts";
 import { createFakeClock, type FakeClock } from "../../lib/kernel/time/fake_clock.ts";

@@ -1,4 +1,4 @@
-/** What the validating webhook admits and refuses. */
+/** Objects admitted and refused by the validating webhook. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AdmissionRequest } from "../../lib/webhook/admission.ts";

@@ -12,7 +12,7 @@ import { serve } from "./support/mesh.ts";
 const DELTA = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 const first = encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", { node: { id: "raw" }, type_url: CLUSTER });
 
-/** Streams of one connection, each with its status when it has one. */
+/** Streams of one connection, each with its status at the end. */
 function streams(port: number) {
   const same = (bytes: Uint8Array) => Buffer.from(bytes);
   const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createInsecure(), {
@@ -31,7 +31,7 @@ function streams(port: number) {
 }
 
 Deno.test("a stream that is cancelled or ends by its deadline while it waits for admission gives its place back", async () => {
-  // One stream is admitted, the next in 100 s; one may wait.
+  // A stream is admitted, the next in 100 s; a single stream may wait.
   const { server, port } = await serve(new MemorySource().serve(CLUSTER), {}, 0, { maxRequestsPerSecond: 0.01 });
   const { open, close } = streams(port);
   const calls = () => [...server.grpc.connections].reduce((sum, { calls }) => sum + calls.size, 0);

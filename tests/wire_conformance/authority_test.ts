@@ -1,4 +1,7 @@
-/** The authority of a whole server: a workload with a token gets a certificate, and is let in by it. */
+/**
+ * The authority of a whole server: a workload with a token gets a certificate, and the certificate lets the workload
+ * in.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import tls from "node:tls";

@@ -41,7 +41,7 @@ class Stream {
       ...options,
     });
     const metadata = new grpc.Metadata();
-    // grpc-js offers gzip by itself; with this option it also compresses what it sends.
+    // grpc-js offers gzip by default; with this option the client also compresses messages.
     if (gzip) metadata.set("x-test", "gzip");
     const path = SERVICE + (delta ? "DeltaAggregatedResources" : "StreamAggregatedResources");
     this.call = this.client.makeBidiStreamRequest(path, same, same, metadata, call);
@@ -75,7 +75,7 @@ class Stream {
   }
 }
 
-/** A source with some megabytes of clusters that compress well, and one that do not. */
+/** A source with some megabytes of clusters that compress well. */
 function source(count = 3000): MemorySource {
   const filler = "x".repeat(1000);
   return new MemorySource().change(
@@ -121,7 +121,7 @@ Deno.test("a client that offers gzip gets the shared compressed blocks: a small 
   await server.stop(1000);
 });
 
-/** Status of a stream that sends `node` first. */
+/** Status of a stream whose first message has `node`. */
 async function refused(from: MemorySource, node: string | null, typeUrl = CLUSTER) {
   const { server, port } = await serve(from);
   const stream = new Stream(port, true, false);

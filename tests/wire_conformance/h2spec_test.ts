@@ -8,7 +8,7 @@ import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import type { Transport } from "../../lib/sockets/transport/transport.ts";
 import { buildGo, go } from "./support/go.ts";
 
-/** Cases of the suite that the server does not pass, and why it need not. */
+/** Cases of the suite that the server fails, and why the server may. */
 const EXCUSED: Readonly<Record<string, string>> = {
   "Sends HEADERS frame that depend on itself": "RFC 9113, section 5.3.2: priorities are deprecated, and ignored here",
   "Sends PRIORITY frame that depend on itself": "RFC 9113, section 5.3.2: priorities are deprecated, and ignored here",
@@ -16,12 +16,12 @@ const EXCUSED: Readonly<Record<string, string>> = {
 
 let built: Promise<string> | undefined;
 
-/** Runs the suite against a port; how many cases there are, and the names of those that did not pass. */
+/** Runs the suite against a port. @returns the number of cases, and the names of failed cases */
 async function runSuite(port: number): Promise<{ cases: number; failed: string[] }> {
   const program =
     await (built ??= buildGo(new URL("./h2spec/", import.meta.url), "github.com/summerwind/h2spec/cmd/h2spec"));
   const report = await Deno.makeTempFile({ suffix: ".xml" });
-  // Only a case that does not pass waits as long as its time.
+  // Only a failing case waits for the whole timeout.
   const args = ["--host", "127.0.0.1", "--port", String(port), "--timeout", "5", "--junit-report", report];
   const { stdout } = await new Deno.Command(program, { args, stdout: "piped", stderr: "piped" }).output();
   const text = await Deno.readTextFile(report);
@@ -32,7 +32,7 @@ async function runSuite(port: number): Promise<{ cases: number; failed: string[]
   return { cases: cases.length, failed };
 }
 
-/** Answers each request when all of it has come, and some time later. */
+/** Answers each request some time after its end. */
 function delaying(budget: SendBudget): (transport: Transport) => void {
   const answer = (stream: H2Stream) => {
     stream.respond({ ":status": "200" });

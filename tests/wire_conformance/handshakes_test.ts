@@ -29,7 +29,7 @@ async function serve(options: TlsListenOptions = {}) {
     const socket = net.connect(listener.port, "127.0.0.1");
     socket.on("error", () => {});
     await once(socket, "connect");
-    // The end of a connection is seen by who reads it.
+    // Only a reader sees the end of a connection.
     return socket.resume();
   };
   const connect = async () => {

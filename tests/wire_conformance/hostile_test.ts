@@ -70,7 +70,7 @@ class Witness {
     this.call.write(encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", ask));
   }
 
-  /** A change comes to it. */
+  /** Resolves when a change has come to the witness. */
   async served(): Promise<void> {
     this.#arrived = Promise.withResolvers();
     this.from.change("x.y/Small", [textResource("x.y/Small", "w", `${this.#round++}`)]);
@@ -216,7 +216,7 @@ for (const [what, act] of Object.entries(BAD)) {
 }
 
 Deno.test("streams opened and cut in every way leave nothing behind", async () => {
-  // In a process of its own: the clients' memory must not count.
+  // In a separate process: the clients' memory must not count.
   const script = new URL("../bench/wire_bench.ts", import.meta.url).pathname;
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--v8-flags=--expose-gc", "--allow-net", "--allow-env", script, "--vhds"],
@@ -252,7 +252,7 @@ Deno.test("streams opened and cut in every way leave nothing behind", async () =
     await churn();
     const before = await churn();
     const after = await churn();
-    // Deno 2.8.3 itself keeps about 1 kB of heap and 5 kB in all of every socket that was ever closed.
+    // Deno 2.8.3 keeps about 1 kB of heap and 5 kB in all of every socket ever closed.
     const allowed = LONG ? { heap: 5 * round / 1000, rss: 15 * round / 1000 } : { heap: 10, rss: 60 };
     const grown = { heap: (after.heapUsed - before.heapUsed) / 1e6, rss: (after.rss - before.rss) / 1e6 };
     assert.ok(grown.heap < allowed.heap && grown.rss < allowed.rss, JSON.stringify({ grown, allowed }));

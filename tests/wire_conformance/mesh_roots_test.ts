@@ -1,4 +1,4 @@
-/** Roots beside the authority's own: whom they let in at the secure port, and what agents are sent of them. */
+/** Roots beside the authority's own: clients with these roots at the secure port, and the roots sent to agents. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { startProviderRoot } from "../../lib/discovery/identity/provider_root.ts";
@@ -56,7 +56,7 @@ async function withRoots(
   await Deno.remove(folder, { recursive: true });
 }
 
-/** What an agent is sent: the names of the roots in each response. */
+/** The roots sent to an agent: the names of the roots in each response. */
 function agentRoots(port: number): AsyncDisposable & { next(): Promise<readonly (string | undefined)[] | string> } {
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
   const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

@@ -1,4 +1,4 @@
-/** The secure port of a whole server: who gets in, as whom, and what TLS does meanwhile. */
+/** The secure port of a whole server: accepted clients, their identity, and the work of TLS meanwhile. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { outcomeOf, SecureClient } from "./support/secure_client.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
-/** A server with a secure port whose certificate is in files. */
+/** A server with a secure port and a certificate in files. */
 interface SecureServer {
   readonly ca: Authority;
   readonly issuer: TestIssuer;
@@ -139,7 +139,7 @@ test("a new certificate and new roots are used without a restart; streams that a
     const next = await Authority.make("next");
     const theirs = await next.sign("", 1, [["URI", "spiffe://cluster.local/ns/shop/sa/cart"]]);
     await write(await next.sign("localhost"), ca.certificate + next.certificate);
-    // Until the files were read, the connection is refused by the client itself.
+    // Until the server has read the files, the client refuses the connection.
     while (await outcomeOf({ port: ports.secure, root: next.certificate, own: theirs }) !== "served");
     assert.equal(
       await outcomeOf({ port: ports.secure, root: next.certificate, own: cart }),

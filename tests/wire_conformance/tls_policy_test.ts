@@ -1,4 +1,4 @@
-/** The versions and suites of TLS that a listener really takes, as `openssl s_client` sees them. */
+/** The versions and suites of TLS accepted by a listener, as seen by `openssl s_client`. */
 import assert from "node:assert/strict";
 import { dial } from "../../lib/grpc/client/dial.ts";
 import { fetchText } from "../../lib/kernel/fetch/fetch_text.ts";
@@ -15,7 +15,10 @@ import { PATIENCE } from "../patience.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
-/** A listener of this policy that says `hello`, and what a client with these arguments gets: protocol and suite, or nothing. */
+/**
+ * A listener under a policy that says `hello`. `ask` is a client with some arguments, and gives protocol and suite, or
+ * nothing.
+ */
 async function withListener(
   policy: TlsPolicy,
   run: (ask: (...args: string[]) => Promise<string | undefined>, failures: string[]) => Promise<void>,
@@ -73,7 +76,7 @@ test("the suites of the runtime are those that it says it has", () =>
     }
   }));
 
-/** Runs with a server of openssl that is limited so, and answers requests with a page of its own. */
+/** Runs with a limited server of openssl, which answers requests with a page. */
 async function withTlsServer<T>(
   limits: readonly string[],
   run: (port: number, roots: string) => Promise<T>,
@@ -101,7 +104,7 @@ async function withTlsServer<T>(
   }
 }
 
-/** What a gRPC client of this policy gets: `connected`, or why not. */
+/** The outcome of a gRPC client under a policy: `connected`, or the reason of a failure. */
 function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
   return withTlsServer(["-alpn", "h2", ...limits], async (port, roots) => {
     try {
@@ -115,7 +118,7 @@ function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
   });
 }
 
-/** What a fetch under this policy gets: `answered`, or why not. */
+/** The outcome of a fetch under a policy: `answered`, or the reason of a failure. */
 function fetched(policy: TlsPolicy, ...limits: string[]): Promise<string> {
   return withTlsServer(["-www", ...limits], async (port, ca) => {
     try {

@@ -11,7 +11,7 @@ import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { PATIENCE } from "../patience.ts";
 
-/** A server over TLS with a method that returns what it is sent and notes the caller. */
+/** A server over TLS with a method that returns its request and notes the caller. */
 async function serve(certificates: TlsCertificates) {
   const peers: Peer[] = [];
   const echo = unaryMethod({ name: "Echo", input: "x.M", output: "x.M" }, (request, call) => {
@@ -146,7 +146,7 @@ for (const version of ["tls1_2", "tls1_3"]) {
     });
     const folder = await Deno.makeTempDir();
     await Deno.writeTextFile(`${folder}/friend`, friend.certificate + friend.key);
-    /** Connects as a client that keeps its session; whether it was resumed. */
+    /** Connects as a client with a kept session. @returns whether the session was resumed */
     const connect = async (session: string[]): Promise<boolean> => {
       const command = new Deno.Command("openssl", {
         args: ["s_client", "-connect", `127.0.0.1:${listener.port}`, "-alpn", "h2", `-${version}`, ...session],
@@ -154,7 +154,8 @@ for (const version of ["tls1_2", "tls1_3"]) {
         stdout: "piped",
         stderr: "null",
       });
-      // Its input stays open, so that it reads until the server ends: a session of TLS 1.3 comes after the handshake.
+      // The client's input stays open, so that the client reads until the server ends: a session of TLS 1.3 comes after
+      // the handshake.
       const client = command.spawn();
       const text = await new Response(client.stdout).text();
       await client.stdin.close().catch(() => {});

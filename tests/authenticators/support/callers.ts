@@ -1,6 +1,5 @@
 /**
- * What callers show, for tests: certificates of an authority in memory, tokens, headers.
- *
+ * Callers' credentials, for tests: certificates of an authority in memory, tokens, headers.
  * @module
  */
 import { readCertificate } from "../../../lib/pki/certificate.ts";
@@ -27,7 +26,7 @@ export const ANONYMOUS_TLS: TlsState = {
   chain: [],
 };
 
-/** A TLS connection whose client showed a verified certificate with these URIs. */
+/** A TLS connection whose client showed a verified certificate with the given URIs. */
 export async function withCertificate(...uris: string[]): Promise<TlsState> {
   const leaf = await issueLeaf(issuer, { ...validity, spki: key.spki, names: { uris } });
   const { protocol, cipher } = ANONYMOUS_TLS;

@@ -7,26 +7,26 @@
  */
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 
-/** Seconds since 1970 at which the tests' clock stands. */
+/** Time of the tests' clock, seconds since 1970. */
 export const NOW = 1_800_000_000;
 
-/** A service account as claim `sub` names it. */
+/** A service account in the form of the claim `sub`. */
 export const CART = "system:serviceaccount:shop:cart";
 
-/** Keys by the name that they have in the set. */
+/** A key, with its name in the set. */
 interface NamedKey {
   readonly kid: string;
   readonly pair: Awaited<ReturnType<typeof generateKeyPair>>;
 }
 
-/** An issuer whose key set is served until it is disposed of. */
+/** An issuer. Its key set is served until disposal. */
 export class TestIssuer {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   /** Requests by path. */
   readonly asked: string[] = [];
   /** The response to the next requests for the key set, in place of the keys. */
   answer: (() => Response | Promise<Response>) | undefined;
-  /** The OpenID configuration, in place of the right one. */
+  /** An OpenID configuration in place of the right configuration. */
   configuration: object | undefined;
   /** The keys of the set. */
   readonly keys: NamedKey[] = [];
@@ -60,12 +60,12 @@ export class TestIssuer {
     return issuer;
   }
 
-  /** Its name, and the address of its OpenID configuration. */
+  /** Name of the issuer, and address of its OpenID configuration. */
   get url(): string {
     return `${this.#scheme}://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** Makes a key and adds it to the set. */
+  /** Makes a key and adds the key to the set. */
   async addKey(kid: string, alg = "ES256"): Promise<void> {
     this.keys.push({ kid, pair: await generateKeyPair(alg, { extractable: true }) });
   }
@@ -76,7 +76,7 @@ export class TestIssuer {
     return JSON.stringify({ keys: await Promise.all(keys) });
   }
 
-  /** A key's public half as PEM: what an attacker may know. */
+  /** The public half of the first key as PEM: known to an attacker. */
   async publicPem(): Promise<string> {
     return await exportSPKI(this.keys[0]!.pair.publicKey);
   }
@@ -86,12 +86,12 @@ export class TestIssuer {
     return { iss: this.url, sub: CART, aud: "mesh-ca", iat: NOW - 60, exp: NOW + 3600, ...changes };
   }
 
-  /** A token signed with the first key, or with this one. */
+  /** A token signed with the first key, or with the given key. */
   async token(changes: JWTPayload = {}, { kid, pair }: NamedKey = this.keys[0]!, alg = "ES256"): Promise<string> {
     return await new SignJWT(this.claims(changes)).setProtectedHeader({ alg, kid }).sign(pair.privateKey);
   }
 
-  /** Ends it, and with it answers that have no end. */
+  /** Ends the issuer, including endless answers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
     await this.#server.finished;

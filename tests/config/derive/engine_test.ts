@@ -1,4 +1,4 @@
-/** What is derived follows what it is derived from and what it read, and nothing else is derived again. */
+/** Derived objects follow their source and every object that they read, and nothing else is derived again. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Derivation } from "../../../lib/config/derive/derivation.ts";
@@ -18,7 +18,7 @@ function test(name: string, fn: () => void): void {
 
 const LABEL = "example.com/cap";
 
-/** A rule for each host of an entry with the label, with the connections that the namespace's annotation allows. */
+/** A rule for each host of a labelled entry, with the connections allowed by the namespace's annotation. */
 function caps(log: string[]): Derivation {
   return {
     name: "caps",
@@ -30,7 +30,7 @@ function caps(log: string[]): Derivation {
       if (cap === undefined) return [];
       const { namespace } = input.meta;
       const limit = read.fact("Namespace", "", namespace)?.meta.annotations["example.com/limit"];
-      // A rule that a user wrote for the host counts.
+      // A user's rule for the host takes precedence.
       const rules = read.objects("DestinationRule", namespace);
       return input.spec.hosts.filter((host) => !rules.some((rule) => rule.spec.host === host)).map((host) => {
         if (host === "bad.example.com") throw new Error("no cap for this one");
@@ -82,7 +82,7 @@ class World {
     ]);
   }
 
-  /** What was derived since the last call. */
+  /** Derivations since the last call. */
   derived(): string[] {
     return this.log.splice(0);
   }

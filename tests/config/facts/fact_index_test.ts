@@ -1,4 +1,4 @@
-/** The view of facts answers as a fresh one would, and says which keys read differently. */
+/** The view of facts answers like a fresh view, and names the keys whose reading changed. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { FactIndex } from "../../../lib/config/facts/fact_index.ts";

@@ -1,4 +1,7 @@
-/** The table of fields says of each field that is read who sets it, and what its absence means; no more and no less. */
+/**
+ * The table of fields tells for each read field who sets the field, and the meaning of its absence; no more and no
+ * less.
+ */
 import assert from "node:assert/strict";
 import { MANIFEST_FIELDS, METADATA_FIELDS } from "../../../lib/config/facts/manifest_fields.ts";
 import { FACT_SCHEMAS, readFact } from "../../../lib/config/facts/read.ts";
@@ -17,7 +20,7 @@ const template = { metadata: { labels: {}, annotations: {} }, spec };
 const backend = { service: { name: "a", port: {} } };
 const status = { loadBalancer: { ingress: [{}] } };
 
-/** One object of each kind, with all parts that have parts: what is asked of a part is seen, whether it is there or not. */
+/** An object of each kind, with all nested parts: a read of a part is seen, whether the part is present or absent. */
 const OBJECTS: Readonly<Record<FactKind, object>> = {
   Service: { spec: { ports: [{ port: 1 }], selector: {} }, status },
   Endpoints: { subsets: [{ addresses: [{ ip: "10.0.0.1", targetRef: {} }], notReadyAddresses: [], ports: [{}] }] },
@@ -44,10 +47,10 @@ for (const kind of FACT_KINDS) {
   Deno.test(`the fields that are read of a ${kind} are those of the table`, () => {
     const { tree, paths } = traced({ metadata, ...OBJECTS[kind] });
     assert.equal(FACT_SCHEMAS[kind].safeParse(tree).error, undefined);
-    // The readers that do without a schema read the same fields.
+    // The readers without a schema read the same fields.
     if (kind === "Service") assert.notEqual(usualService(tree), undefined);
     if (kind === "EndpointSlice") assert.notEqual(usualSlice(tree), undefined);
-    // A check of maps looks at that one.
+    // A check of maps reads the constructor.
     const read = [...paths].filter((path) => !path.endsWith(".constructor"));
     assert.deepEqual(read.sort(), Object.keys(MANIFEST_FIELDS[kind]).sort());
   });
@@ -71,7 +74,7 @@ Deno.test("a field that a platform sets says what its absence means in a folder"
 const origin = { from: "file", source: "", file: "a.yaml", line: 1, within: "" } as const;
 const OPTIONS = { digestKey: new Uint8Array(32) };
 
-/** A manifest as a person writes it, and as an API server stores it. */
+/** A manifest by a person, and the same manifest in an API server. */
 const STORED: readonly { readonly kind: FactKind; readonly written: object; readonly stored: object }[] = [
   {
     kind: "Service",

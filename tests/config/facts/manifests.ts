@@ -1,11 +1,11 @@
-/** Manifests for tests: the smallest that each kind takes, with what a test adds. */
+/** Manifests for tests: the smallest valid manifest of each kind, with a test's additions. */
 import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, type FactKind } from "../../../lib/config/facts/types.ts";
 import { formatFinding } from "../../../lib/finding/finding.ts";
 import { inFile } from "../origins.ts";
 
-/** One object as it is written. */
+/** An object in written form. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: FactKind;

@@ -1,10 +1,9 @@
 /**
- * Trees that tell which of their fields are read.
- *
+ * Trees with a record of reads of their fields.
  * @module
  */
 
-/** A tree, and the paths of the fields that were asked for, whether they are there or not: `spec.ports[].name`. */
+/** A tree, and the paths of the read fields, whether present or absent: `spec.ports[].name`. */
 export function traced(tree: object): { readonly tree: object; readonly paths: ReadonlySet<string> } {
   const paths = new Set<string>();
   const wrap = (value: unknown, path: string): unknown => {

@@ -1,4 +1,4 @@
-/** Services and slices of endpoints are read without a schema where that is enough. */
+/** Usual services and slices of endpoints are read without a schema. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { z } from "zod";
@@ -62,7 +62,7 @@ function agrees(any: fc.Arbitrary<unknown>, quick: (tree: unknown) => unknown, s
       const read = quick(tree);
       if (read === undefined) return;
       usual++;
-      // As text, too: hashes are made of it, and the order of fields counts there.
+      // As text, too: hashes are made of the text, and the order of fields counts there.
       assert.equal(JSON.stringify(read), JSON.stringify(schema.parse(tree)));
     }),
     { numRuns: 3000 },

@@ -1,4 +1,4 @@
-/** What is read of workloads, wherever in an object their pods stand. */
+/** Fields read from workloads, for every place of pods in an object. */
 import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { WORKLOAD_KINDS } from "../../../lib/config/facts/workload_data.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs the case tables of tests/testdata/config/kinds: one file per kind, each case a spec with the fields that must be reported (exactly
- * those). The texts of all findings are a golden beside it; `UPDATE_GOLDENS=1` rewrites it.
+ * Runs the case tables of tests/testdata/config/kinds: one file per kind, each case a spec with exactly the reported
+ * fields. The texts of all findings are a golden file; `UPDATE_GOLDENS=1` rewrites the golden.
  */
 import assert from "node:assert/strict";
 import { KINDS } from "../../../lib/config/kinds/kinds.ts";

@@ -1,4 +1,7 @@
-/** The printed JSON Schemas of the mesh files judge as the reader does, except that unknown fields are refused. */
+/**
+ * The printed JSON Schemas of the mesh files judge like the reader, except for unknown fields, which the schemas
+ * refuse.
+ */
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -31,14 +34,14 @@ function validates(name: MeshFileName, tree: unknown): boolean {
   return SCHEMAS[name]!(tree) as boolean;
 }
 
-/** What decoding says; unknown fields count as errors. */
+/** Decoding; unknown fields count as errors. */
 function decodes(name: MeshFileName, tree: unknown): boolean {
   const report = new Findings();
   FIELDS[name].decode(tree, new DecodeContext("", report));
   return !report.failed;
 }
 
-/** Mesh configurations of goldens, as users write them. */
+/** Mesh configurations of goldens, in the users' form. */
 function* meshesOfTestdata(): Iterable<{ readonly file: string; readonly mesh: unknown }> {
   for (const area of Deno.readDirSync(DATA)) {
     const folder = new URL(`${area.name}/`, DATA);
@@ -99,7 +102,7 @@ for (const name of MESH_FILE_NAMES) {
     const seen = { true: 0, false: 0 };
     fc.assert(
       fc.property(fc.oneof(writtenTrees(FIELDS[name]), writtenTrees(FIELDS[name], true)), (tree) => {
-        // A document that is null is an empty file; a decoder never gets one.
+        // A null document is an empty file; a decoder never gets null.
         if (tree === null) return;
         const mine = decodes(name, tree);
         seen[`${mine}`] += 1;

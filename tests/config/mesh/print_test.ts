@@ -1,4 +1,4 @@
-/** A printed mesh configuration is a mesh file that says the same. */
+/** A printed mesh configuration is a mesh file with the same meaning. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Findings } from "../../../lib/finding/findings.ts";
@@ -16,7 +16,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** What a tree means, rules across fields left aside. */
+/** The meaning of a tree, without rules across fields. */
 function meaning(tree: unknown): MeshConfig | undefined {
   const report = new Findings();
   const decoded = meshConfig.decode(tree, new DecodeContext("", report));

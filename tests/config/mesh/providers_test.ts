@@ -1,4 +1,4 @@
-/** Providers of the mesh configuration: both spellings, and those that Envoy does not have any more. */
+/** Providers of the mesh configuration: both spellings, and providers removed from Envoy. */
 import assert from "node:assert/strict";
 import { parseMeshConfig } from "../../../lib/config/mesh/parse.ts";
 import { namedProvider, providerUseProblem } from "../../../lib/config/mesh/telemetry_providers.ts";

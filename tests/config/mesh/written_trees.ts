@@ -1,6 +1,5 @@
 /**
- * Trees that users may write, made from the schema of a field.
- *
+ * Trees in the users' form, made from the schema of a field.
  * @module
  */
 import fc from "fast-check";
@@ -13,13 +12,13 @@ const durations = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((ns) => `${ns}ns`),
 );
 
-/** Values that most fields do not take. */
+/** Values that most fields refuse. */
 const WRONG = fc.constantFrom<unknown>(null, -1, 1.5, "1", "soon", true, [], [null], {}, { a: 1 });
 
 /**
- * Trees that a field takes: each field of a message is there or not, of a group one at most.
+ * Valid trees of a field: each field of a message is present or absent, of a group at most one.
  *
- * @param wrong Whether a few values are something else.
+ * @param wrong Whether a few values are wrong.
  */
 export function writtenTrees(field: Field<unknown>, wrong = false): fc.Arbitrary<unknown> {
   const right = rightTrees(field, wrong);

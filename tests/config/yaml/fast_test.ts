@@ -5,13 +5,16 @@ import { NOT_PLAIN, parseFast } from "../../../lib/config/yaml/fast.ts";
 import { ValuePool } from "../../../lib/config/schema/value_pool.ts";
 import { parseFull } from "../../../lib/config/yaml/parse.ts";
 
-/** The second witness, the library `yaml`, looks at these whenever it parses. */
+/** The second witness, the library `yaml`, reads these variables at every parse. */
 const WITNESS = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-/** js-yaml 4.1.1 takes `- -` and a line `- ` below it for one list in a list; they are two entries of the outer one. */
+/** js-yaml 4.1.1 takes `- -` and a line `- ` below for one list in a list; YAML has two entries of the outer list. */
 const JS_YAML_FAULT = /^ *(- +)+-\s*$/m;
 
-/** Where the fast parser answers, the full one and another library must answer the same. @returns whether it answered */
+/**
+ * An answer of the fast parser must agree with the full parser and another library. @returns whether the fast parser
+ * answered
+ */
 function agrees(text: string): boolean {
   const fast = parseFast(text, ValuePool.small());
   if (fast === NOT_PLAIN) return false;

@@ -58,7 +58,7 @@ Deno.test("values and places of a JSON text are those of the full parser, in one
   assert.ok(own > 200, `${own} texts were read as JSON`);
 });
 
-// A key that is apart from its colon is JSON, and no YAML: whoever answers has not asked the parser of YAML.
+// A key apart from its colon is JSON, but not YAML: an answer proves that the parser of YAML was not asked.
 const APART = '{"a"\n: {"b"\n: [1, {"c": 2}]}}';
 
 Deno.test("the parser of YAML is not asked about a text that is JSON, neither for its values nor for its places", () => {

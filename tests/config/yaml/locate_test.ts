@@ -75,7 +75,7 @@ Deno.test("of every tree, in blocks and in flows, each field has the line that i
     for (const [key, inner] of Object.entries(value)) {
       const at = joinPath(path, Array.isArray(value) ? Number(key) : key);
       if (!Array.isArray(value)) {
-        // Each key is in the text once: its line is where it is found.
+        // Each key is in the text once: the search gives its line.
         const line = text.split("\n").findIndex((one) => new RegExp(`\\b${key}\\b`).test(one)) + 1;
         assert.deepEqual(lines(text, at), [line], `${at} of\n${text}`);
       }

@@ -6,7 +6,7 @@ function reason(text: string): string {
   return "problem" in parsed ? parsed.problem.reason : "";
 }
 
-/** Without the bound that refuses it, parsing such a text takes minutes or never ends, and so does its test. */
+/** Texts refused by a bound. Without the bound, parsing takes minutes or never ends. */
 const HOSTILE: readonly (readonly [string, string, RegExp])[] = [
   ["an alias bomb", bomb(), /more than 500000 values/],
   ["an anchor that holds itself", "a: &x [*x]", /nested/],

@@ -1,9 +1,7 @@
 /**
- * Asks a DNS server as a client would, and reads packets with the npm package `dns-packet`: an implementation that is
- * not ours.
+ * Asks a DNS server like a client, and reads packets with the npm package `dns-packet`, a foreign implementation.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -85,7 +83,10 @@ export async function sendUdp(to: ListenEndpoint, bytes: Uint8Array, ms = PATIEN
   }
 }
 
-/** Sends messages over one TCP connection, all at once, and reads as many answers; fewer when the server ends it. */
+/**
+ * Sends messages over one TCP connection, all at once, and reads as many answers; fewer when the server ends the
+ * connection.
+ */
 export async function sendTcp(to: ListenEndpoint, messages: readonly Uint8Array[]): Promise<Uint8Array[]> {
   const conn = await Deno.connect(to);
   const parts = messages.flatMap((m) => [m.length >>> 8, m.length & 255, ...m]);
@@ -115,7 +116,7 @@ async function readExactly(conn: Deno.TcpConn, length: number): Promise<Uint8Arr
   return bytes;
 }
 
-/** Asks over both transports, and says whether they agree. */
+/** Asks over both transports. */
 export async function askBoth(to: ListenEndpoint, asked: Asked): Promise<{ udp: Reply; tcp: Reply }> {
   const bytes = query(asked);
   const [udp, [tcp]] = await Promise.all([sendUdp(to, bytes), sendTcp(to, [bytes])]);

@@ -1,9 +1,7 @@
 /**
- * A network namespace with its own `resolv.conf` and a server of ours in it, to be asked by the resolvers of real
- * programs.
+ * A network namespace with its own `resolv.conf` and our server, for questions by the resolvers of real programs.
  *
  * Permissions: run, read, write (/etc/netns, a temporary folder), sys (uid).
- *
  * @module
  */
 
@@ -16,7 +14,11 @@ export const data = {
   python: here("../../testdata/dns/resolve.py"),
 };
 
-/** Runs a command; its output, or an error with what it said. */
+/**
+ * Runs a command. @returns its output
+ *
+ * @throws {Error} with the output of a failed command
+ */
 export async function sh(command: string, args: readonly string[], input = ""): Promise<string> {
   const child = new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped", stderr: "piped" })
     .spawn();
@@ -29,7 +31,7 @@ export async function sh(command: string, args: readonly string[], input = ""): 
   return text.decode(stdout);
 }
 
-/** Which of the commands are missing, or that this is not root; undefined when all is there. */
+/** Missing commands, or the missing rights of root; undefined: nothing is missing. */
 export function missing(commands: readonly string[]): string | undefined {
   if (Deno.uid() !== 0) return "not root, so no network namespace can be made";
   const paths = (Deno.env.get("PATH") ?? "").split(":");
@@ -49,9 +51,9 @@ function exists(path: string): boolean {
 export interface NamespaceOptions {
   /** DNS_PROXY_ADDR. */
   readonly address: string;
-  /** What programs in the namespace find as resolv.conf. */
+  /** The resolv.conf of programs in the namespace. */
   readonly resolvConf: string;
-  /** What the server reads instead on port 53. */
+  /** The resolv.conf that a server on port 53 reads instead. */
   readonly behind: string;
   readonly zone: Readonly<Record<string, readonly string[] | string>>;
 }
@@ -62,7 +64,7 @@ export class Namespace implements AsyncDisposable {
   #server: Deno.ChildProcess | undefined;
   #folder = "";
 
-  /** Makes it; the name server behind is on 127.0.0.2. */
+  /** Makes a namespace; the name server behind is on 127.0.0.2. */
   static async make(
     options: NamespaceOptions,
     before: (name: string) => Promise<void> = async () => {},
@@ -81,7 +83,7 @@ export class Namespace implements AsyncDisposable {
     this.#folder = await Deno.makeTempDir();
     await sh("ip", ["netns", "add", this.name]);
     await sh("ip", ["-n", this.name, "link", "set", "lo", "up"]);
-    // Addresses as a pod has them: glibc finds names of a family only where the machine has an address of it.
+    // Addresses like a pod's: glibc finds names of a family only on a machine with an address of the family.
     await sh("ip", ["-n", this.name, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1"]);
     await sh("ip", ["-n", this.name, "address", "add", "10.77.0.2/24", "dev", "eth0"]);
     await sh("ip", ["-n", this.name, "address", "add", "fd77::2/64", "dev", "eth0", "nodad"]);
@@ -117,7 +119,7 @@ export class Namespace implements AsyncDisposable {
     if (value === undefined) throw new Error("the server did not start");
   }
 
-  /** Runs a command in it. */
+  /** Runs a command in the namespace. */
   run(command: string, args: readonly string[], input = ""): Promise<string> {
     return sh("ip", ["netns", "exec", this.name, command, ...args], input);
   }

@@ -8,7 +8,7 @@ import { Question } from "../../../lib/dns/packet/question.ts";
 import type { LookupTable } from "../../../lib/dns/table/lookup.ts";
 import { query, reply } from "./ask.ts";
 
-/** Answers of a table as `name TYPE data`; `forwarded` when it does not know the name. */
+/** Answers of a table as `name TYPE data`; `forwarded` for an unknown name. */
 export function resolve(table: LookupTable, name: string, type = "A", udpSize = 4096): readonly string[] {
   const packet = query({ name, type, udpSize });
   const room = new Uint8Array(4096);

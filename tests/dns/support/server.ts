@@ -1,8 +1,7 @@
 /**
- * A server of ours with its own `resolv.conf`, on a free port.
+ * Our server with its own `resolv.conf`, on a free port.
  *
  * Permissions: net (loopback), read, write (a temporary folder).
- *
  * @module
  */
 import { type DnsServer, type DnsServerOptions, startDnsServer } from "../../../lib/dns/server.ts";
@@ -11,12 +10,12 @@ import type { NameTable } from "../../../lib/dns/table/types.ts";
 import { createLog, defaultLogOptions, type Logger } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 
-/** The table that most tests use. */
+/** The table of most tests. */
 export const names = JSON.parse(
   Deno.readTextFileSync(new URL("../../testdata/dns/names.json", import.meta.url)),
 ) as NameTable;
 
-/** A log that nobody reads. */
+/** A log without a reader. */
 export function silentLog(): Logger {
   return createLog([], { ...defaultLogOptions, targets: [] }).scope("dns");
 }

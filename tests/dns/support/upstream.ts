@@ -1,15 +1,14 @@
 /**
- * A name server for tests: answers as set, over UDP and TCP on one port, and keeps the questions.
+ * A name server for tests: answers by the test's zone, over UDP and TCP on one port, and keeps the questions.
  *
  * Permissions: net (loopback).
- *
  * @module
  */
 import { Buffer } from "node:buffer";
 // @ts-types="npm:@types/dns-packet@5.6.5"
 import dnsPacket from "dns-packet";
 
-/** What to answer: addresses, a response code, `silence`, or bytes made from the query. */
+/** The answer: addresses, a response code, `silence`, or bytes made from the query. */
 export type Behaviour =
   | readonly string[]
   | "NXDOMAIN"
@@ -31,7 +30,7 @@ export interface FakeUpstream {
 
 const rcodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 
-/** Starts one on an address of the loopback. Names that are in no zone do not exist. */
+/** Starts a name server on an address of the loopback. Names outside of the zone do not exist. */
 export function startUpstream(hostname = "127.0.0.1", port = 0, zone: Record<string, Behaviour> = {}): FakeUpstream {
   const behaviours = new Map(Object.entries(zone));
   const asked: string[] = [];
@@ -74,7 +73,7 @@ function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp
 /** An address of the loopback and a port without a listener, over UDP and TCP. */
 export function closedPort(): { hostname: string; port: number } {
   const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
-  // An address of its own, so that no other test listens at the port afterwards.
+  // A random address, so that no other test listens at the port afterwards.
   const hostname = `127.${a}.${b}.${(c! % 254) + 1}`;
   const { udp, tcp } = bindBoth(hostname, 0);
   udp.close();
@@ -82,7 +81,7 @@ export function closedPort(): { hostname: string; port: number } {
   return { hostname, port: tcp.addr.port };
 }
 
-/** The question; undefined when the package cannot read it, as hostile ones may be. */
+/** The question; undefined for a hostile query that the package cannot read. */
 function questionOf(query: Uint8Array): dnsPacket.Question | undefined {
   try {
     return dnsPacket.decode(Buffer.from(query)).questions?.[0];
@@ -125,7 +124,7 @@ async function serveTcp(
   for await (const conn of listener) void serveConnection(conn, respond);
 }
 
-/** One question a connection; silence lasts until the client ends it. */
+/** Serves one question a connection; silence lasts until the client ends the connection. */
 async function serveConnection(
   conn: Deno.TcpConn,
   respond: (query: Uint8Array, via: string) => Uint8Array | undefined,

@@ -6,7 +6,7 @@ import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
 import { NAME_TABLE_MESSAGE } from "../../../lib/dns/table/types.ts";
 import { resolve } from "../support/resolve.ts";
 
-/** The message as its definition has it, for an encoder that is not ours. */
+/** The definition of the message, for a foreign encoder. */
 const definition = `
   syntax = "proto3";
   package istio.networking.nds.v1;
@@ -120,7 +120,7 @@ Deno.test("what is read of a message that was changed on its way is what protobu
   assert(read > 100, `${read} of 500 were read`);
 });
 
-/** Undefined: a tag has more than 32 bits, which protobufjs refuses and ours cuts. */
+/** Undefined: a tag has more than 32 bits. protobufjs refuses such a tag, and our decoder cuts the tag. */
 function decodedByProtobufjs(bytes: Uint8Array): { readonly table?: Record<string, object> } | undefined {
   try {
     return type.toObject(type.decode(bytes), { arrays: true });

@@ -12,7 +12,7 @@ import { answerTo } from "../support/upstream.ts";
 const a: NameServer = { hostname: "10.0.0.1", port: 53 };
 const b: NameServer = { hostname: "10.0.0.2", port: 53 };
 
-/** A transport that a test plays: what was asked, when; the test answers. */
+/** A transport played by a test: times and servers of questions, and the test's answers. */
 function stage({ servers = [a, b], parallel = false } = {}) {
   const clock = createFakeClock();
   const asked: string[] = [];
@@ -31,7 +31,7 @@ function stage({ servers = [a, b], parallel = false } = {}) {
   };
   const metrics = createMetrics("pilot-agent");
   const log = createLog([], { ...defaultLogOptions, targets: [] }).scope("dns");
-  // Servers keep their order: places are drawn in turn.
+  // Servers keep the given order: places are drawn in turn.
   let drawn = 0;
   const random = () => (drawn = (drawn + 0.001) % 1);
   const forwarder = new Forwarder({ udp: transport, tcp: transport, parallel, clock, log, metrics, random });

@@ -8,7 +8,7 @@ import { query } from "../support/ask.ts";
 import { silentLog } from "../support/server.ts";
 import { answerTo, closedPort } from "../support/upstream.ts";
 
-/** Asks one server one question; the result is an answer, or why there is none. */
+/** Asks a server a question. @returns an answer, or the reason of a failure */
 function ask(transport: UpstreamTransport, server: NameServer, name = "www.example.org"): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const exchange = transport.start(query({ name }), {
@@ -19,18 +19,18 @@ function ask(transport: UpstreamTransport, server: NameServer, name = "www.examp
   return promise.finally(() => exchange.close());
 }
 
-/** Whether a promise has settled, after everything that was under way on this thread. */
+/** Whether a promise has settled, after all pending work of this thread. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
   const later = new Promise((resolve) => setTimeout(() => resolve(pending), 20));
   return await Promise.race([promise, later]) !== pending;
 }
 
-/** A name server that the test plays, over UDP alone. */
+/** A name server played by the test, over UDP alone. */
 function udpOnly(server: NameServer) {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: server.hostname, port: server.port });
   return {
-    /** The next question, with a function that answers it. */
+    /** Waits for the next question. @returns sends the answer */
     async next(): Promise<() => Promise<unknown>> {
       const [packet, from] = await conn.receive();
       const answer = answerTo(packet, ["1.1.1.1"]);

@@ -6,13 +6,13 @@ import { query } from "../support/ask.ts";
 import { silentLog } from "../support/server.ts";
 import { answerTo, closedPort } from "../support/upstream.ts";
 
-/** A transport, and a name server that a test plays. */
+/** A transport, and a name server played by the test. */
 function stage() {
   const clock = createFakeClock();
   const transport = new UdpTransport(clock, silentLog());
   const to = closedPort();
   const server = Deno.listenDatagram({ transport: "udp", ...to });
-  // A name server listens over TCP too; one that refuses there counts as gone.
+  // A name server listens over TCP too; a server that refuses there counts as gone.
   const tcp = Deno.listen(to);
   const believed: string[] = [];
   const ask = async (name: string): Promise<{ exchange: Exchange; packet: Uint8Array; from: Deno.NetAddr }> => {

@@ -15,7 +15,9 @@ import { PATIENCE } from "../../patience.ts";
 const shape = { input: "google.protobuf.Struct", output: "google.protobuf.Struct" };
 const bytes = (length: number, value = 7) => new Uint8Array(length).fill(value);
 
-/** Answers with what it gets; `Fail` with a status; `Big` with 8 MB, packed as two gzip members. */
+/**
+ * `Once` and `Stream` repeat the request; `Fail` answers with a status; `Big` with 8 MB, packed as two gzip members.
+ */
 const service = {
   name: "test.Echo",
   methods: [

@@ -76,7 +76,7 @@ Deno.test("trailers come after all data, and a stream whose client has not finis
   assert.deepEqual(events, ["close"]);
 });
 
-/** What a connection answers to bytes that break the rules: the code of its GOAWAY. */
+/** A connection's answer to illegal bytes: the code of its GOAWAY. */
 const VIOLATIONS: [string, number, () => Uint8Array[]][] = [
   ["no SETTINGS first", ErrorCode.PROTOCOL_ERROR, () => [PREFACE, request(1)]],
   ["DATA on a stream that was never opened", ErrorCode.PROTOCOL_ERROR, () => [...hello(), frame(0, 0, 1)]],
@@ -119,7 +119,7 @@ for (const [what, expected, bytes] of VIOLATIONS) {
   });
 }
 
-/** Floods that are legal frame by frame. */
+/** Floods of legal frames. */
 const FLOODS: [string, (i: number) => Uint8Array[]][] = [
   ["pings", () => [frame(FrameType.PING, 0, 0, new Uint8Array(8))]],
   ["settings", () => [settingsFrame({})]],

@@ -7,7 +7,7 @@ import { decodeHuffman, huffmanSize } from "../../../lib/grpc/h2/huffman.ts";
 
 const hex = (text: string) => Uint8Array.fromHex(text.replaceAll(/\s/g, ""));
 
-/** Takes all headers as they are. */
+/** Keeps all headers unchanged. */
 class Collector implements HeaderSink {
   readonly tooLarge = false;
   readonly headers: [string, string][] = [];
@@ -87,7 +87,7 @@ Deno.test("a Huffman string with wrong padding or the end symbol is refused", ()
   assert.equal(length("fffffffc"), -1, "the end symbol");
 });
 
-/** The code of RFC 7541, appendix B, bit by bit: lengths of the code words, which are canonical. */
+/** The code of RFC 7541, appendix B, bit by bit, from the lengths of the canonical code words. */
 const CODES = codes();
 
 function codes(): string[] {

@@ -4,7 +4,7 @@ import { frame, numberFrame } from "../../../lib/grpc/h2/frames.ts";
 import { encodeHeaders } from "../../../lib/grpc/h2/hpack.ts";
 import { code, connect, hello, request } from "../support/h2_client.ts";
 
-/** A literal header that enters the table of the decoder. */
+/** A literal header for the table of the decoder. */
 const indexed = (name: string, value: string) =>
   new Uint8Array([0x40, ...encodeHeaders({ [name]: value }).subarray(1)]);
 
@@ -40,7 +40,7 @@ Deno.test("the bytes of late streams are given back to the connection's window, 
   for (let i = 0; i < 60; i++) send(frame(FrameType.DATA, 0, 3, new Uint8Array(16384)));
   const updates = (await frames()).filter((f) => f.type === FrameType.WINDOW_UPDATE && f.stream === 0).slice(1);
   assert.ok(updates.reduce((sum, f) => sum + code(f), 0) >= 32 * 16384);
-  // Entry 62 is the first of the table: trailers that name it decode only if the late block was read.
+  // Entry 62 is the first of the table: trailers with this index decode only if the late block was read.
   send(frame(FrameType.HEADERS, 5, 1, new Uint8Array([0xbe])));
   assert.deepEqual((await frames()).filter((f) => f.type === FrameType.GOAWAY), []);
   assert.deepEqual(events, ["end"]);

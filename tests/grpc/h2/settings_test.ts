@@ -3,7 +3,7 @@ import { ErrorCode, FrameType, Setting } from "../../../lib/grpc/h2/constants.ts
 import { frame } from "../../../lib/grpc/h2/frames.ts";
 import { code, connect, hello, request } from "../support/h2_client.ts";
 
-/** A SETTINGS frame with entries in this order, an id any number of times. */
+/** A SETTINGS frame with the entries in the given order, an id any number of times. */
 function settings(...entries: readonly (readonly [number, number])[]): Uint8Array {
   const payload = new Uint8Array(6 * entries.length);
   const view = new DataView(payload.buffer);

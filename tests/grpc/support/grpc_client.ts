@@ -26,20 +26,20 @@ export function messageData(stream: number, bytes: Uint8Array, flags = 0): Uint8
 /** A client of a server. */
 export class MemoryClient {
   readonly transport = new MemoryTransport();
-  /** Bytes that the server takes, on the connection and on each stream that it has opened a window for. */
+  /** Remaining window of the server, on the connection and on each stream with an opened window. */
   window = 65535;
   readonly #reader = new FrameReader();
   #read = 0;
   readonly #hpack = new HpackDecoder();
   /** The end of each stream: `status <grpc-status>` or `reset <code>`. */
   readonly ends = new Map<number, string>();
-  /** The texts of the statuses, as they are encoded in the trailers. */
+  /** The texts of the statuses, still encoded as in the trailers. */
   readonly texts = new Map<number, string>();
   /** The content of each stream. */
   readonly content = new Map<number, Uint8Array[]>();
-  /** HEADERS and DATA that came after the end of their stream. */
+  /** HEADERS and DATA after the end of their stream. */
   late = 0;
-  /** Codes of the GOAWAY frames that came. */
+  /** Codes of received GOAWAY frames. */
   readonly goAways: number[] = [];
 
   constructor(server: GrpcServer) {
@@ -53,7 +53,7 @@ export class MemoryClient {
     for (const part of parts) this.transport.receive(part);
   }
 
-  /** Reads what the server has sent. */
+  /** Reads everything sent by the server. */
   async read(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     const { written } = this.transport;

@@ -1,6 +1,5 @@
 /**
- * The client's side of an HTTP/2 connection whose transport is in memory.
- *
+ * The client's side of an HTTP/2 connection over a transport in memory.
  * @module
  */
 import { FrameType, PREFACE } from "../../../lib/grpc/h2/constants.ts";
@@ -12,7 +11,7 @@ import type { H2Stream } from "../../../lib/grpc/h2/stream.ts";
 import { Turns } from "../../../lib/grpc/budget/turns.ts";
 import { MemoryTransport } from "./memory_transport.ts";
 
-/** A frame that the server has sent. */
+/** A frame from the server. */
 export interface Frame {
   type: number;
   flags: number;
@@ -20,10 +19,10 @@ export interface Frame {
   payload: Uint8Array;
 }
 
-/** Everything is worked off as soon as it comes. */
+/** All input is worked off at once. */
 export const AT_ONCE: Turns = new Turns({ now: () => 0, nextTurn() {} });
 
-/** A connection, with what its client can do and see. */
+/** A connection, with the client's actions and observations. */
 export function connect(limits: H2Limits = { maxConcurrentStreams: 10 }) {
   const transport = new MemoryTransport();
   const streams: H2Stream[] = [];
@@ -64,7 +63,7 @@ export function connect(limits: H2Limits = { maxConcurrentStreams: 10 }) {
 /** HEADERS of a request. */
 export const request = (stream: number, flags = 4) =>
   frame(FrameType.HEADERS, flags, stream, encodeHeaders({ ":method": "POST", ":path": "/x", ":scheme": "http" }));
-/** What every client sends first. */
+/** The first frames of every client. */
 export const hello = () => [PREFACE, settingsFrame({})];
 /** The last number of a payload: an error code, or an increment. */
 export const code = (f: Frame) =>

@@ -1,7 +1,7 @@
 import type { Peer } from "../../../lib/sockets/transport/peer.ts";
 import type { Transport, TransportReceiver } from "../../../lib/sockets/transport/transport.ts";
 
-/** A transport in memory: what is received is given by the test, what is sent is kept for it. */
+/** A transport in memory: the test gives received bytes, and finds sent bytes. */
 export class MemoryTransport implements Transport {
   readonly peer: Peer = { address: "memory" };
   readonly written: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export class MemoryTransport implements Transport {
     this.paused = false;
   }
   write(bytes: Uint8Array, done: (error?: Error) => void): void {
-    this.written.push(bytes.slice()); // the sender may use its array again when it is called back
+    this.written.push(bytes.slice()); // the sender may use its array again after the callback
     this.bytesWritten += bytes.length;
     if (this.#stopped) this.#waiting.push(done);
     else queueMicrotask(done);
@@ -48,7 +48,7 @@ export class MemoryTransport implements Transport {
   stopReading(): void {
     this.#stopped = true;
   }
-  /** The remote end takes all that waits, and what comes. */
+  /** The remote end takes all waiting and coming bytes. */
   take(): void {
     this.#stopped = false;
     for (const done of this.#waiting.splice(0)) done();

@@ -1,6 +1,5 @@
 /**
- * A server of routes on a loopback port, and clients that write bytes by hand.
- *
+ * A server of routes on a loopback port, and clients of raw bytes.
  * @module
  */
 import assert from "node:assert/strict";
@@ -15,11 +14,11 @@ import type { Clock } from "../../../lib/kernel/time/clock.ts";
 export interface Served {
   readonly server: HttpServer;
   readonly port: number;
-  /** Lines that the server logged, as objects. */
+  /** Lines of the server's log, as objects. */
   readonly lines: Record<string, unknown>[];
 }
 
-/** What a test's server differs by. */
+/** How a test's server differs from the default server. */
 export interface ServeChanges {
   readonly limits?: Partial<HttpLimits>;
   readonly clock?: Clock;
@@ -49,10 +48,10 @@ export function get(path: string, handle: Route["handle"]): Route {
   return { methods: ["GET"], path, handle };
 }
 
-/** A client that writes bytes and reads what comes. */
+/** A client that writes and reads bytes. */
 export class RawClient implements Disposable {
   readonly #connection: Deno.Conn;
-  /** What has been read so far. */
+  /** All text read so far. */
   text = "";
 
   constructor(connection: Deno.Conn) {
@@ -87,7 +86,7 @@ export class RawClient implements Disposable {
     while (!pattern.test(this.text)) assert.ok(await this.read(), `the server closed after ${this.text}`);
   }
 
-  /** Reads until the server closes, and returns all that came. */
+  /** Reads until the server closes. @returns all received text */
   async rest(): Promise<string> {
     while (await this.read());
     return this.text;
@@ -98,10 +97,10 @@ export class RawClient implements Disposable {
   }
 }
 
-/** Writes bytes on a connection of their own and returns what comes until the server closes. */
+/** Writes bytes on a new connection. @returns all text until the server closes */
 export async function exchange(port: number, text: string): Promise<string> {
   using client = await RawClient.connect(port);
-  // The server may answer and close before it has read all.
+  // The server may answer and close before reading all bytes.
   await client.write(text).catch(() => {});
   return await client.rest();
 }

@@ -1,4 +1,4 @@
-/** Addresses that others write: a path that is appended to one is asked as it is, at the host that is written there. */
+/** Addresses written by others: the request goes to the written host, and an appended path stays unchanged. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isBaseAddress, isWebAddress, shownAddress } from "../../../lib/kernel/fetch/web_address.ts";

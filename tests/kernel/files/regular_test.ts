@@ -1,4 +1,4 @@
-/** What is read of a path that others may have made. Named pipes: `tests/folder/pipe_test.ts`, in processes of their own. */
+/** Reading a path that others may have made. Named pipes: `tests/folder/pipe_test.ts`, in separate processes. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { inTime } from "../../../lib/kernel/files/bounded.ts";
@@ -52,7 +52,7 @@ Deno.test("a folder and a socket are refused by what they are", () =>
 Deno.test("a file that is larger than its reader takes is refused before its content is held", () =>
   inFolder(async (folder) => {
     using file = await Deno.open(`${folder}/a`, { write: true, create: true });
-    // 100 GB that take no place on the disk.
+    // 100 GB without place on the disk.
     await file.truncate(100e9);
     await assert.rejects(readRegular(`${folder}/a`), {
       name: "FileTooLarge",
@@ -73,7 +73,7 @@ Deno.test("an operation that does not end is given up at its limit; 16 of them d
   for (const [i, one] of late.entries()) {
     await assert.rejects(one, new Deno.errors.TimedOut(`/held/${i}: no answer of the file system in 0.02 s`));
   }
-  // The threads are taken: nothing more is begun, and that is said, too.
+  // The threads are taken: no read begins, and the error says so.
   let began = false;
   const more = inTime("/more", () => Promise.resolve(began = true), bound);
   await assert.rejects(more, Deno.errors.TimedOut);

@@ -1,4 +1,4 @@
-/** What of a watched file is reported at once, and what is read again before; `tests/folder/watch_test.ts` watches. */
+/** Immediate reports about a watched file, and second reads before a report; `tests/folder/watch_test.ts` watches. */
 import assert from "node:assert/strict";
 import { looksUnfinished } from "../../../lib/kernel/files/watch_file.ts";
 

@@ -7,7 +7,7 @@ import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 
 const kernel = () => ({ readiness: createReadiness(), stopper: createStopper(1000, createFakeClock(0)) });
 
-/** A list whose parts write what they do into `done`. */
+/** A list of parts that write their actions into `done`. */
 const given = (done: string[] = []) => ({ done });
 const list = () => PartList.of<ReturnType<typeof given>>();
 

@@ -5,14 +5,14 @@ import { SingleValue } from "../../../lib/kernel/metrics/single_value.ts";
 import { metricLabels, metricText } from "./support.ts";
 
 const labelNames = fc.constantFrom<string[]>([], ["type"], ["node", "err"]);
-/** The library wants one. */
+/** The library wants a help text. */
 const help = metricText.filter(Boolean);
 const added = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ min: 0, max: 1e300, noNaN: true }));
 const held = fc.oneof(fc.constantFrom(Infinity, -Infinity, 0, -0, 1e21), fc.double({ noNaN: true }));
 
 type Step = readonly ["inc" | "dec" | "set" | "remove", Record<string, string | number>, number, boolean];
 
-/** Does the same to both; by a handle that is kept, or at once. */
+/** Does the same to both metrics: by a kept handle, or at once. */
 function take(metric: SingleValue | Counter | Gauge, [what, labels, value, isKept]: Step): void {
   const gauge = metric as Gauge;
   if (what === "remove") gauge.remove(labels);
@@ -51,7 +51,7 @@ Deno.test("a gauge is shown as prom-client shows its own, whatever is set, added
     const own = new SingleValue({ name: "entries", help, type: "gauge", labelNames });
     const theirs = new Gauge({ name: "entries", help, labelNames, registers: [registry] });
     for (const step of steps) for (const metric of [own, theirs]) take(metric, step);
-    // Of a sum of both infinities the library writes "Nan", which Prometheus reads only because it ignores case.
+    // The library writes "Nan" for a sum of both infinities, which Prometheus reads only because it ignores case.
     assert.equal(`${own.text()}\n`, (await registry.metrics()).replaceAll(/ Nan$/gm, " NaN"));
   }));
 });

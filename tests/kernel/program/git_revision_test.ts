@@ -1,4 +1,4 @@
-/** The commit of a clone, as git keeps it in files. */
+/** The commit of a clone, from git's files. */
 import assert from "node:assert/strict";
 import { gitRevision } from "../../../lib/kernel/program/build_info.ts";
 

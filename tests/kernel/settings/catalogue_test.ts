@@ -11,7 +11,7 @@ import { copiedSurface, copyText, specSurface } from "../../surface/spec_tables.
 
 const copy = copiedSurface();
 
-/** A default as the tables print it. */
+/** A default in the form of the tables. */
 function shownDefault(setting: Setting): string {
   const text = (value: Setting["default"]) =>
     setting.type === "Duration" ? formatDuration(Number(value)) : String(value);
@@ -23,7 +23,7 @@ function shownDefault(setting: Setting): string {
   }).join("; ");
 }
 
-/** Variables that more programs use than the tables say, and why. */
+/** Variables used by more programs than in the tables, and why. */
 const widened: Readonly<Record<string, { readonly tables: string; readonly why: string }>> = {
   ORCH_SERVICE_HOST: { tables: "DA", why: "the installer writes it into the plugin's orchestrator config" },
 };
@@ -46,7 +46,7 @@ Deno.test("variables beyond the tables are on the list of our own variables, and
 });
 
 const surface = specSurface();
-// The documents are no part of the tree: where they are not beside it there is nothing to compare the copy with.
+// The documents are not part of the tree: without them there is nothing to compare the copy with.
 if (surface !== undefined) {
   Deno.test("the checked-in copy of the tables is what the documents say", () => {
     assert.equal(copyText(copy), copyText(surface));

@@ -38,7 +38,7 @@ const table: readonly (readonly [string, string])[] = [
     "[2][2]",
   ],
   ["{{ and .yes .name }}{{ or .empty .missing `raw\\n` }}", "cartraw\\n"],
-  // Evaluated to the end, the second one would be an error.
+  // Evaluated to the end, the second argument would be an error.
   ['{{ if and .missing (lt .missing 3) }}1{{ end }}{{ if or .yes (required "no" "") }}2{{ end }}', "2"],
   ['{{ .name | printf "%s-%d%%" | quote }}', '"cart-<no value>%"'],
   ['{{ printf "%q %.2f %v %t" .name 1.5 .ports true }}', '"cart" 1.50 [80 443] true'],

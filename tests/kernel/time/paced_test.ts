@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { paced, unpaced } from "../../../lib/kernel/time/paced.ts";
 
-/** Work whose steps take so many ms each, on a clock that only the work moves. */
+/** Work with a fixed time for each step, ms, on a clock moved by the work alone. */
 function slowWork(steps: number, each: number) {
   let now = 0;
   let done = 0;

@@ -5,7 +5,7 @@ import { oneTurn, paced, SLICE_MS } from "../../../lib/kernel/time/paced.ts";
 Deno.test("a request is answered within few turns of work that goes on", async () => {
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("ready"));
   const url = `http://127.0.0.1:${server.addr.port}/`;
-  // The first request makes what later ones use.
+  // The first request makes the shared parts of later requests.
   await (await fetch(url)).text();
   let turns = 0, over = false, now = 0;
   const work = function* () {

@@ -1,21 +1,20 @@
 /**
- * Chains of three certificates, with the extensions that a test asks for, made and judged by openssl.
+ * Chains of three certificates, with a test's extensions, made and judged by openssl.
  *
  * Permissions: read and write (temp folders), run (openssl).
- *
  * @module
  */
 import assert from "node:assert/strict";
 import type { Purpose } from "../../../lib/pki/chain_rules.ts";
 
-/** The extensions of each certificate, as openssl's files have them; `version 1`: it has none. */
+/** The extensions of each certificate, in the form of openssl's files; `version 1`: no extensions. */
 export interface MadeChain {
   readonly root: string;
   readonly between: string;
   readonly leaf: string;
   /** Default `/CN=leaf`. */
   readonly leafSubject?: string;
-  /** Days until each ends, default 10; below zero: it has ended. */
+  /** Days until the end of each certificate, default 10; below zero: ended. */
   readonly daysRoot?: number;
   readonly daysBetween?: number;
   readonly daysLeaf?: number;
@@ -30,7 +29,7 @@ interface CertificateOrder {
   readonly subject: string;
   readonly extensions: string;
   readonly days?: number | undefined;
-  /** Name of its issuer's file. Default: its own key. */
+  /** Name of the issuer's file. Default: self-signed. */
   readonly issuer?: string;
 }
 
@@ -99,7 +98,7 @@ export class ChainMaker implements AsyncDisposable {
     });
   }
 
-  /** A certificate with the name and key of one of the chain, and its own signature, which says that it may sign. */
+  /** A self-signed certificate with a name and key of the chain, and with the right to sign. */
   async selfSigned(key: "root" | "between" | "leaf"): Promise<string> {
     const extensions = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n";
     const name = await this.#signed({ key, subject: `/CN=${key}`, extensions });
@@ -107,9 +106,9 @@ export class ChainMaker implements AsyncDisposable {
   }
 
   /**
-   * An empty list of revoked certificates by an authority that was made before, as PEM.
+   * An empty list of revoked certificates by an authority of an earlier chain, as PEM.
    *
-   * @param extension Of the list, as openssl's files have one. Default: none.
+   * @param extension Of the list, in the form of openssl's files. Default: none.
    */
   async revocationList(name: "root" | "between", extension = ""): Promise<string> {
     const [settings, database] = [`${name}.cnf`, `${this.#folder}/${name}.txt`];
@@ -124,7 +123,7 @@ export class ChainMaker implements AsyncDisposable {
     return await Deno.readTextFile(`${this.#folder}/${name}.crl`);
   }
 
-  /** A key, as PEM. @param encrypted as older tools encrypt one, with a header in the block, or as newer ones do */
+  /** A key, as PEM. @param encrypted In the style of older tools, with a header in the block, or of newer tools */
   async key(name: keyof ChainTexts, encrypted?: "older" | "newer"): Promise<string> {
     if (encrypted === undefined) return await Deno.readTextFile(`${this.#folder}/${name}.key`);
     const password = ["-passout", "pass:secret"];
@@ -136,7 +135,7 @@ export class ChainMaker implements AsyncDisposable {
     return text.slice(text.indexOf("-----BEGIN"));
   }
 
-  /** The verdict of openssl, as it is without further options. */
+  /** The verdict of openssl without further options. */
   async opensslTakes({ root, between, leaf }: ChainTexts, purpose: Purpose) {
     const name = `verify-${this.#made++}`;
     for (const [part, text] of Object.entries({ root, between, leaf })) {

@@ -33,7 +33,7 @@ export async function makeRoot(
   return { key, certificate: readCertificate(await issueRoot(key, { ...VALID, ...validity, subject })) };
 }
 
-/** An authority below another one. */
+/** An authority below another authority. */
 export async function makeIntermediate(
   issuer: Issuer,
   spec: KeySpec = P256,

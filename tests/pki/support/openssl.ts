@@ -1,21 +1,20 @@
 /**
- * openssl as a witness: it reads what the library writes, and writes what the library reads.
+ * openssl as a witness: reads output of the library, and writes input for the library.
  *
  * Permissions: read and write (temp folders), run (openssl).
- *
  * @module
  */
 import assert from "node:assert/strict";
 import { certificatePem } from "../../../lib/pki/pem.ts";
 
-/** Runs openssl with files of the given contents in its folder; returns what it prints. */
+/** Runs openssl with files of the given contents in its folder. @returns the output */
 export async function openssl(args: readonly string[], files: Readonly<Record<string, string>> = {}): Promise<string> {
   const { success, text } = await tryOpenssl(args, files);
   assert.ok(success, `openssl ${args.join(" ")}: ${text}`);
   return text;
 }
 
-/** The same, where it may fail. */
+/** Runs openssl like {@linkcode openssl}, and accepts failure. */
 export async function tryOpenssl(
   args: readonly string[],
   files: Readonly<Record<string, string>> = {},

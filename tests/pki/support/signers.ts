@@ -1,8 +1,7 @@
 /**
- * The signers that there are, and OpenSSL's functions counted or failing.
+ * All signers, and OpenSSL's functions with counts or failures.
  *
  * Permissions: ffi (`OPENSSL_PATHS`).
- *
  * @module
  */
 import { openOpenssl, type OpensslFunctions } from "../../../lib/pki/openssl/library.ts";
@@ -12,10 +11,10 @@ import type { Signer } from "../../../lib/pki/signer.ts";
 
 const opened = openOpenssl();
 
-/** OpenSSL's functions; undefined: this machine has no release 3 of it. */
+/** OpenSSL's functions; undefined: this machine lacks OpenSSL 3. */
 export const openssl: OpensslFunctions | undefined = "reason" in opened ? undefined : opened.functions;
 
-/** Who signs for a key, by name. */
+/** Signers of a key, by name. */
 export const SIGNERS: Readonly<Record<string, (key: PrivateKey) => Promise<Signer>>> = {
   WebCrypto: (key) =>
     Promise.resolve({
@@ -26,14 +25,14 @@ export const SIGNERS: Readonly<Record<string, (key: PrivateKey) => Promise<Signe
   ...openssl !== undefined && { OpenSSL: (key: PrivateKey) => opensslSigner(openssl!, key) },
 };
 
-/** What has been made and not freed. */
+/** Made and not freed objects. */
 export interface Held {
   keys: number;
   contexts: number;
   readers: number;
 }
 
-/** The functions, with what they hand out counted. */
+/** The functions, with counts of held objects. */
 export function counted(functions: OpensslFunctions): { readonly functions: OpensslFunctions; readonly held: Held } {
   const held: Held = { keys: 0, contexts: 0, readers: 0 };
   const made = (kind: keyof Held, pointer: Deno.PointerValue) => {
@@ -68,7 +67,7 @@ export function counted(functions: OpensslFunctions): { readonly functions: Open
   };
 }
 
-/** The functions, with the public keys and numbers that are not freed, and how often a signature was judged. */
+/** The functions, with counts of held public keys and numbers, and of judged signatures. */
 export function countedKeys(functions: OpensslFunctions) {
   const held = { keys: 0, numbers: 0 };
   const calls = { verdicts: 0 };
@@ -95,7 +94,7 @@ export function countedKeys(functions: OpensslFunctions) {
     },
     RSA_set0_key: (key, n, e, d) => {
       const status = functions.RSA_set0_key(key, n, e, d);
-      // The key has them from then on.
+      // From then on the key owns the numbers.
       if (status === 1) held.numbers -= 2;
       return status;
     },

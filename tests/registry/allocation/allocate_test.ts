@@ -5,7 +5,7 @@ import type { ServiceKey } from "../../../lib/registry/types.ts";
 
 const key = (n: number): ServiceKey => `ns/${n}.example.com`;
 
-/** An allocator with so many services of one age. */
+/** An allocator with so many services of the same age. */
 function filled(services: number): AddressAllocator {
   const allocator = new AddressAllocator();
   for (let i = 0; i < services; i++) allocator.add(key(i), 0);

@@ -1,4 +1,6 @@
-/** Addresses that stand in for services: never two alike, never a taken one, decided by the set alone, cheap to change. */
+/**
+ * Stand-in addresses of services: never two alike, never a taken address, decided by the set alone, cheap to change.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -36,7 +38,7 @@ Deno.test("addresses outside of the two ranges are of no slot", () => {
   }
 });
 
-/** So few slots that most services want the same ones. */
+/** So few slots that most services want the same slot. */
 const FEW = 31;
 
 type Event = { readonly do: "want" | "unwant" | "take" | "giveBack"; readonly n: number; readonly six: boolean };
@@ -49,7 +51,7 @@ const event: fc.Arbitrary<Event> = fc.record({
 
 const takenAddress = ({ n, six }: Event) => standInOfSlot(n)[six ? "IPv6" : "IPv4"];
 
-/** All that holds after some events: who wants an address, and how often each is taken. */
+/** The state after some events: services with a want, and the number of takers of each address. */
 function after(events: readonly Event[]) {
   const wanting = new Set<number>();
   const taken: string[] = [];
@@ -129,7 +131,7 @@ Deno.test("of 20,000 services one that comes or goes moves no other, and costs s
 });
 
 Deno.test("a service that is looked at anyway is not told, one that it moves is", () => {
-  // Of seven services on seven slots some share their first one.
+  // Some of seven services on seven slots share their first slot.
   const [few, moved] = [new StandInAddresses(7), new Set<string>()];
   few.onMoved((ids) => ids.forEach((id) => moved.add(id)));
   few.want("a/b");

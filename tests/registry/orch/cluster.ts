@@ -1,6 +1,5 @@
 /**
- * A registry of the orchestrator's objects with a sink that remembers, and the objects in short, for tests.
- *
+ * A registry of the orchestrator's objects with a recording sink, and the objects in short, for tests.
  * @module
  */
 import type { AnyFact, FactKind } from "../../../lib/config/facts/types.ts";
@@ -10,7 +9,7 @@ import type { ServiceKey } from "../../../lib/registry/types.ts";
 import { fact, manifest } from "../../config/facts/manifests.ts";
 import { RecordingSink } from "../objects.ts";
 
-/** The settings of a process that was given none. */
+/** The default settings of a process. */
 export const ORCH_OPTIONS: OrchRegistryOptions = {
   clusterId: "c1",
   domain: "cluster.local",
@@ -42,7 +41,7 @@ export function service(name: string, spec: Record<string, unknown> = {}, metada
   });
 }
 
-/** One endpoint of a slice: of the pod of that name, unless it has none. */
+/** An endpoint of a slice, with or without the name of a pod. */
 export function at(address: string, pod?: string, more: Record<string, unknown> = {}) {
   return { addresses: [address], ...(pod === undefined ? {} : { targetRef: { kind: "Pod", name: pod } }), ...more };
 }
@@ -59,7 +58,7 @@ export function slice(name: string, of: string, endpoints: unknown[], more: Reco
   });
 }
 
-/** A pod that is ready. */
+/** A ready pod. */
 export function pod(name: string, address: string, labels: Record<string, string>, more: {
   readonly metadata?: Record<string, unknown>;
   readonly spec?: Record<string, unknown>;
@@ -78,7 +77,7 @@ export function pod(name: string, address: string, labels: Record<string, string
   });
 }
 
-/** A registry that was started, what it reported, and its settings. */
+/** A started registry, the reports, and the settings. */
 export function cluster(objects: readonly AnyFact[] = [], options: Partial<OrchRegistryOptions> = {}) {
   const registry = new OrchRegistry({ ...ORCH_OPTIONS, ...options });
   const sink = new RecordingSink();

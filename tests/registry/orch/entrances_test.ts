@@ -1,4 +1,4 @@
-/** Services that are gateways of networks. */
+/** Services in the role of gateways of networks. */
 import assert from "node:assert/strict";
 import type { OrchRegistryOptions } from "../../../lib/registry/orch/options.ts";
 import { cluster, object, service } from "./cluster.ts";

@@ -115,7 +115,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("machine" as const), there: fc.boolean() }) },
 );
 
-/** A registry with a machine beside it that its services may select. */
+/** A registry beside a machine, which the registry's services may select. */
 function started() {
   const { registry, sink } = cluster([], { shared: { host: true, clusterLocal: false } });
   const entries = new ServiceEntryRegistry(OPTIONS);
@@ -132,7 +132,7 @@ function started() {
   return { registry, sink, entries };
 }
 
-/** The state of a sink in an order of its own. */
+/** The state of a sink in a fixed order. */
 function stateOf({ state: { services, endpoints, workloads, networks } }: RecordingSink) {
   const byKey = <T>(map: ReadonlyMap<string, T>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
   return [byKey(services), byKey(endpoints).map(([key, shards]) => [key, [...shards]]), byKey(workloads), networks];
@@ -149,7 +149,7 @@ Deno.test("any order of events ends in the state that a registry reports which h
           machine = one.there;
           entries.apply(one.there ? [vm] : [], one.there ? [] : [vm.key]);
         } else if (one.do === "put") {
-          // Of two versions in one change a store reports the last.
+          // A store reports the last of two versions in one change.
           const objects = [...new Map(one.objects.map((object) => [object.key, object])).values()];
           for (const object of objects) now.set(object.key, object);
           registry.apply(objects, []);
@@ -180,7 +180,7 @@ Deno.test("a check repairs what has drifted and counts it, and finds nothing the
       const { registry, sink } = started();
       const now = new Map(all.map((object) => [object.key, object]));
       registry.apply([...now.values()], []);
-      // Drift: other versions, objects that are no more, and objects that are missing.
+      // Drift: other versions, superfluous objects, and missing objects.
       registry.apply([...new Map(extra.map((object) => [object.key, object])).values()], []);
       const missing = [...now.keys()].filter((_, i) => lost.includes(i));
       registry.apply([], missing);

@@ -1,4 +1,4 @@
-/** Clusters that share services, in any order of what they say. */
+/** Clusters with shared services, in any order of their reports. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
@@ -16,10 +16,10 @@ const clusterKey = (name: string): ServiceKey => `shop/${name}.shop.svc.cluster.
 const setKey = (name: string): ServiceKey => `shop/${name}.shop.svc.clusterset.local`;
 const KEYS = NAMES.flatMap((name) => [clusterKey(name), setKey(name)]);
 
-/** What a cluster has, by key. */
+/** A cluster's objects, by key. */
 type Objects = ReadonlyMap<string, AnyFact>;
 
-/** Three clusters that report to one aggregate, and what a reader of its changes alone knows. */
+/** Three clusters with a common aggregate, and the knowledge of a reader of its changes alone. */
 function world(clusterLocal: boolean) {
   const index = new EndpointIndex();
   const aggregate = new Aggregate(index);
@@ -46,7 +46,7 @@ function world(clusterLocal: boolean) {
   };
 }
 
-/** What the specification says of the endpoints under a name: each is for all clusters, or for its own alone. */
+/** The endpoints under a name by the specification: each endpoint is for all clusters, or for its own cluster alone. */
 function expectedEndpoints(all: ReadonlyMap<Cluster, Objects>, name: string, isOpen: (objects: Objects) => boolean) {
   return [...all].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([clusterId, objects]) =>
     objects.has(`Service/shop/${name}`) && objects.has(`EndpointSlice/shop/${name}-1`)

@@ -1,4 +1,4 @@
-/** Services that clusters share: who may use which endpoints, under which name, at which address. */
+/** Services shared by clusters: the users of endpoints, the name, the address. */
 import assert from "node:assert/strict";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
 import { Aggregate } from "../../../lib/registry/aggregate.ts";
@@ -12,7 +12,7 @@ const CLUSTER: ServiceKey = "shop/cart.shop.svc.cluster.local";
 const SET: ServiceKey = "shop/cart.shop.svc.clusterset.local";
 const BOTH: SharedServices = { host: true, clusterLocal: false };
 
-/** Two clusters that report to one aggregate. */
+/** Two clusters with a common aggregate. */
 function twoClusters(shared: SharedServices | undefined) {
   const endpoints = new EndpointIndex();
   const aggregate = new Aggregate(endpoints);
@@ -22,7 +22,7 @@ function twoClusters(shared: SharedServices | undefined) {
     return registry;
   };
   const [east, west] = [registryOf("east"), registryOf("west")];
-  /** Addresses of a service, those that only their own cluster may use in parentheses. */
+  /** Addresses of a service; in parentheses for their own cluster alone. */
   const seen = (key: ServiceKey) =>
     endpoints.endpoints(key).map(({ address, ownClusterOnly }) => ownClusterOnly ? `(${address})` : address).sort();
   return { east, west, aggregate, seen };

@@ -1,4 +1,7 @@
-/** Services of a folder have no address, because a server gives it; those that are told apart by it do not collide. */
+/**
+ * Services of a folder have no address, because a server would assign the address; services told apart by an address do
+ * not collide.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
@@ -77,7 +80,7 @@ for (const [what, spec, families, oneFamily] of FAMILIES) {
   });
 }
 
-/** Services, imports, endpoints and entries that want an address, or have one that would stand in. */
+/** Services, imports, endpoints and entries without an address, or with the address of a stand-in. */
 const FEW = 13;
 const name = fc.constantFrom("a", "b", "c", "d", "e");
 const address = fc.nat({ max: 3 }).chain((slot) => fc.constantFrom(standInOfSlot(slot).IPv4, standInOfSlot(slot).IPv6));

@@ -1,12 +1,9 @@
 /**
- * A process that accepts and closes connections, and reports how many bytes of heap each left behind.
- *
- * It reports the least of three rounds: what connections leave is there in every round, while code that is compiled
- * on a busy machine, or a table that grows, adds several hundred kB to one of them.
+ * A process that accepts and closes connections, and reports the bytes of heap left by each connection. The report is
+ * the least of three rounds: leaks are in every round, while code compiled on a busy machine, or a growing table, adds
+ * several hundred kB to one round.
  *
  * Permissions: net (loopback).
- *
- * @module
  */
 import { listen } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";

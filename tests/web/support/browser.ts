@@ -1,14 +1,13 @@
 /**
- * A headless Chromium, driven over its DevTools protocol: pages that load, what they show, and what they complain of.
+ * A headless Chromium, driven over its DevTools protocol: loading of pages, texts, and complaints.
  *
  * Permissions: run (chromium), net (loopback), read and write (a temporary folder).
- *
  * @module
  */
 import assert from "node:assert/strict";
 import { PATIENCE } from "../../patience.ts";
 
-/** Why there is no browser; undefined: there is one. */
+/** Why a browser is missing; undefined: a browser is there. */
 export const noBrowser: string | undefined = await (async () => {
   try {
     const { success } = await new Deno.Command("chromium", { args: ["--version"], stdout: "null", stderr: "null" })
@@ -20,7 +19,7 @@ export const noBrowser: string | undefined = await (async () => {
   }
 })();
 
-/** How long a browser may take for one step, ms: the machine of a test is busy. */
+/** Longest time of a browser for one step, ms: the machine of a test is busy. */
 
 /** An event or answer of the protocol. */
 interface DevToolsMessage {
@@ -50,12 +49,12 @@ export class Browser implements AsyncDisposable {
     socket.onmessage = ({ data }) => this.#received(JSON.parse(String(data)));
   }
 
-  /** Starts one; it keeps nothing of other runs, and asks for nothing but what pages name. */
+  /** Starts a browser without traces of other runs and without requests beyond its pages. */
   static async start(): Promise<Browser> {
     const folder = await Deno.makeTempDir({ prefix: "chromium-" });
     const process = new Deno.Command("chromium", {
       args: [
-        // Its sandbox needs what containers of root lack.
+        // The sandbox needs rights missing in containers of root.
         ...["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"],
         ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"],
         ...["--remote-debugging-port=0", `--user-data-dir=${folder}`, "about:blank"],
@@ -111,7 +110,7 @@ export class Browser implements AsyncDisposable {
   }
 }
 
-/** Reads what a browser writes until it ends; one of the first lines has the address at which it listens. */
+/** Reads a browser's output until its end; one of the first lines has the address of its DevTools. */
 async function readLog(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   listening: PromiseWithResolvers<string>,
@@ -125,11 +124,11 @@ async function readLog(
   listening.reject(new Error(`chromium ended: ${text}`));
 }
 
-/** A tab, and what has happened in it. */
+/** A tab, and its events. */
 export class Tab {
-  /** What the console was told, violations of the content security policy, and requests that failed. */
+  /** Messages of the console, violations of the content security policy, and failed requests. */
   readonly complaints: string[] = [];
-  /** Addresses that were asked for. */
+  /** Requested addresses. */
   readonly requests: string[] = [];
   readonly #browser: Browser;
   readonly #session: string;
@@ -140,12 +139,12 @@ export class Tab {
     this.#session = session;
   }
 
-  /** Sends a command to this tab. */
+  /** Sends a command to the tab. */
   send(method: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
     return this.#browser.send(method, params, this.#session);
   }
 
-  /** Opens an address, and waits until it is loaded. */
+  /** Opens an address, and waits until its page is loaded. */
   async open(url: string): Promise<void> {
     await this.loading(async () => {
       const { errorText } = await this.send("Page.navigate", { url });
@@ -153,7 +152,7 @@ export class Tab {
     });
   }
 
-  /** Does what loads another page, and waits until that is loaded. */
+  /** Runs an action that loads another page, and waits for the page. */
   async loading(act: () => Promise<unknown>): Promise<void> {
     this.#loaded = Promise.withResolvers();
     await act();
@@ -171,12 +170,12 @@ export class Tab {
     return (result as { readonly value?: unknown }).value;
   }
 
-  /** The text of an element as it is shown. */
+  /** The visible text of an element. */
   async text(selector = "main"): Promise<string> {
     return String(await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`));
   }
 
-  /** Waits until the text of an element matches; the page itself tells when it changes. */
+  /** Waits until the text of an element matches; the page announces its changes. */
   async shows(pattern: RegExp, selector = "main"): Promise<void> {
     const found = await this.evaluate(`new Promise((resolve) => {
       const pattern = ${pattern};

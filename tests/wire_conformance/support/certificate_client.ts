@@ -14,7 +14,7 @@ export function certificateFor(
     port: number;
     root: string;
     token?: string;
-    /** A certificate that it shows, as PEM. */
+    /** The client's certificate, as PEM. */
     identity?: { readonly key: string; readonly chain: string };
     csr: string;
     seconds?: number;

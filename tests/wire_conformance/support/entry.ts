@@ -1,6 +1,5 @@
 /**
- * A service for servers whose clients ask for something.
- *
+ * A service for servers with asking clients.
  * @module
  */
 

@@ -2,7 +2,6 @@
  * A running Envoy that takes everything over ADS from a server under test.
  *
  * Permissions: env (ENVOY), read and write (temp folder), run (envoy), net (its admin port).
- *
  * @module
  */
 import { envoyPath } from "../../translate/envoy.ts";
@@ -19,7 +18,7 @@ export class RunningEnvoy {
     private readonly log: Promise<string>,
   ) {}
 
-  /** Starts Envoy against `localhost:xdsPort`, by the incremental variant or the other one. */
+  /** Starts Envoy against `localhost:xdsPort`, by the incremental variant or by state of the world. */
   static async start(path: string, xdsPort: number, delta: boolean, id = "envoy-1"): Promise<RunningEnvoy> {
     const folder = await Deno.makeTempDir();
     const ads = {
@@ -77,7 +76,7 @@ export class RunningEnvoy {
     return await response.text();
   }
 
-  /** Value of a counter or gauge; 0 when it does not exist. */
+  /** Value of a counter or gauge; 0 for an absent name. */
   async stat(name: string): Promise<number> {
     const text = await this.page(`/stats?filter=^${name.replaceAll(".", "\\.")}$`);
     return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
@@ -89,7 +88,7 @@ export class RunningEnvoy {
     return text.split("\n").filter((line) => line !== "" && !line.endsWith(": 0"));
   }
 
-  /** Address of a listener, once it is active. */
+  /** Address of a listener, once active. */
   async listener(name: string): Promise<string> {
     return await until(`listener ${name}`, async () => {
       const line = (await this.page("/listeners")).split("\n").find((text) => text.startsWith(`${name}::`));
@@ -99,7 +98,7 @@ export class RunningEnvoy {
 
   /** Status and body of a request to a listener; undefined when the connection is refused. */
   static async get(address: string, host: string): Promise<{ status: number; body: string } | undefined> {
-    // fetch() cannot set Host, and keeps connections to listeners that are gone.
+    // fetch() cannot set Host, and keeps connections to removed listeners.
     const [hostname, port] = [
       address.slice(0, address.lastIndexOf(":")),
       Number(address.slice(address.lastIndexOf(":") + 1)),
@@ -114,7 +113,7 @@ export class RunningEnvoy {
     }
   }
 
-  /** Stops Envoy; returns its log. */
+  /** Stops Envoy. @returns the log */
   async stop(): Promise<string> {
     this.process.kill("SIGKILL");
     await this.process.status;

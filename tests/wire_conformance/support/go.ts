@@ -12,15 +12,15 @@ import { findGo } from "../../../scripts/go.ts";
 export const go: string | undefined = await findGo();
 
 /**
- * Builds a program; Go itself keeps what it has built.
+ * Builds a program; Go keeps built packages in a cache.
  *
- * @param module Folder with its `go.mod`.
- * @param what Package of it, or of what it requires.
+ * @param module Folder with the program's `go.mod`.
+ * @param what Package of the module, or of a requirement.
  * @returns path of the program
  */
 export async function buildGo(module: URL, what = "."): Promise<string> {
   const folder = await Deno.makeTempDir();
-  // It is used until the last test of the process has ended.
+  // The program is used until the last test of the process has ended.
   addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
   const out = `${folder}/program`;
   const { success, stderr } = await new Deno.Command(go!, {

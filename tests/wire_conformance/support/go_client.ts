@@ -2,7 +2,6 @@
  * The Go client of this folder as a process.
  *
  * Permissions: env (GO), read and write (temp folder), run (go, the client), net (its server).
- *
  * @module
  */
 import assert from "node:assert/strict";
@@ -10,7 +9,7 @@ import { buildGo } from "./go.ts";
 
 let built: Promise<string> | undefined;
 
-/** One line that the client prints. */
+/** A line of the client's output. */
 export interface ClientEvent {
   event: "response" | "end" | "method" | "error" | "check" | "list" | "watch";
   resources?: number;
@@ -20,7 +19,7 @@ export interface ClientEvent {
   message?: string;
 }
 
-/** A running client; its events come one by one. */
+/** A running client. Events come singly. */
 export class GoClient {
   readonly #lines: ReadableStreamDefaultReader<string>;
   private constructor(private readonly process: Deno.ChildProcess) {

@@ -1,8 +1,7 @@
 /**
- * Small real resources, and a server that serves them.
+ * Small real resources, and their server.
  *
  * Permissions: net.
- *
  * @module
  */
 import { any, encode, TYPE_URL_PREFIX } from "../../../lib/pb/codec.ts";
@@ -12,7 +11,7 @@ import { XdsServer, type XdsServerOptions } from "../../../lib/xds/server.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../lib/xds/protocol/types.ts";
 import type { MemorySource } from "../../xds/support/memory_source.ts";
 
-/** Without a fetch timeout: a resource that never comes fails the test. */
+/** Without a fetch timeout: a missing resource fails the test. */
 const ADS = { ads: {}, resource_api_version: 2, initial_fetch_timeout: { seconds: 0 } };
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
@@ -30,7 +29,7 @@ export function cluster(name: string, timeoutSeconds = 1): EncodedResource {
   }, { warms: [name], causes: [`Service/default/${name}`] });
 }
 
-/** Endpoints on this machine. */
+/** Endpoints of a cluster at ports of 127.0.0.1. */
 export function endpoints(name: string, ...ports: number[]): EncodedResource {
   const lb_endpoints = ports.map((port_value) => ({
     endpoint: { address: { socket_address: { address: "127.0.0.1", port_value } } },
@@ -59,12 +58,12 @@ export function listener(name: string, routes: string): EncodedResource {
   });
 }
 
-/** A listener that no Envoy takes. */
+/** A listener that every Envoy refuses. */
 export function badListener(name: string): EncodedResource {
   return resource(LISTENER, name, { name });
 }
 
-/** A virtual host that answers by itself with a text, or forwards to a cluster. */
+/** A virtual host with a direct response, or with a cluster. */
 export function host(name: string, domain: string, answer: { text: string } | { cluster: string }) {
   const action = "text" in answer
     ? { direct_response: { status: 200, body: { inline_string: answer.text } } }
@@ -72,26 +71,26 @@ export function host(name: string, domain: string, answer: { text: string } | { 
   return { name, domains: [domain], routes: [{ match: { prefix: "/" }, ...action }] };
 }
 
-/** A route configuration that holds its virtual hosts. */
+/** A route configuration with its virtual hosts inside. */
 export function routes(name: string, ...hosts: object[]): EncodedResource {
   return resource(ROUTE, name, { name, virtual_hosts: hosts });
 }
 
-/** A route configuration whose virtual hosts come by VHDS. */
+/** A route configuration with virtual hosts by VHDS. */
 export function vhdsRoutes(name: string): EncodedResource {
   return resource(ROUTE, name, { name, vhds: { config_source: ADS } });
 }
 
 /**
- * A virtual host as a resource of its own. Envoy removes virtual hosts by looking for the resource's name among the
- * names *in* them, so both must be the same.
+ * A virtual host as a separate resource. Envoy removes virtual hosts by looking for the resource's name among the names
+ * *in* the resources, so both must be the same.
  */
 export function hostResource(route: string, message: { name: string }): EncodedResource {
   const name = `${route}/${message.name}`;
   return resource(VIRTUAL_HOST, name, { ...message, name });
 }
 
-/** A listening server; `port` 0 takes a free one. */
+/** A listening server; `port` 0 takes a free port. */
 export async function serve(
   source: MemorySource,
   grpc: GrpcServerOptions = {},

@@ -1,8 +1,7 @@
 /**
- * An HTTP/2 client by hand, for everything that a real client library would not do.
+ * An HTTP/2 client by hand, for everything beyond a real client library.
  *
  * Permissions: net.
- *
  * @module
  */
 import { frameHead } from "../../../lib/grpc/frame.ts";
@@ -54,7 +53,7 @@ export function headers(stream: number, path: string, more: Record<string, strin
   return frame(1, 4, stream, new Uint8Array(block));
 }
 
-/** DATA with one gRPC message. */
+/** DATA with a gRPC message. */
 export function message(stream: number, bytes: Uint8Array): Uint8Array {
   const payload = new Uint8Array(5 + bytes.length);
   payload.set(frameHead(bytes.length, false));
@@ -62,7 +61,7 @@ export function message(stream: number, bytes: Uint8Array): Uint8Array {
   return frame(0, 0, stream, payload);
 }
 
-/** Connects and sends; reads nothing by itself. */
+/** Connects and sends, without reading. */
 export async function connectRaw(port: number, ...frames: Uint8Array[]): Promise<Deno.TcpConn> {
   const connection = await Deno.connect({ port, hostname: "127.0.0.1" });
   for (const bytes of frames) await writeAll(connection, bytes);
@@ -74,7 +73,7 @@ export async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promis
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
-/** Resolves when the other side closes or resets, having thrown away what came. */
+/** Resolves when the other side closes or resets. Received bytes are thrown away. */
 export async function untilClosed(connection: Deno.TcpConn): Promise<void> {
   const buffer = new Uint8Array(65536);
   try {

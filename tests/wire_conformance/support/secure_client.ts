@@ -22,7 +22,7 @@ export interface SecureClientOptions {
   readonly serviceAccount?: string;
 }
 
-/** One ADS stream over a connection of its own. */
+/** An ADS stream over a separate connection. */
 export class SecureClient {
   readonly #client: grpc.Client;
   readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -65,7 +65,7 @@ export class SecureClient {
     this.#call.write(encode("envoy.service.discovery.v3.DiscoveryRequest", { node, type_url: CLUSTER }));
   }
 
-  /** `served` when clusters came, else the status with which the stream ended. */
+  /** `served` after clusters, else the status at the end of the stream. */
   async outcome(): Promise<string> {
     await this.#wake.promise;
     return this.#responses.length > 0 ? "served" : await this.status;
@@ -77,7 +77,7 @@ export class SecureClient {
   }
 }
 
-/** What a client gets: `served`, or the status. */
+/** The outcome of a client: `served`, or the status. */
 export async function outcomeOf(options: SecureClientOptions): Promise<string> {
   const client = new SecureClient(options);
   try {
