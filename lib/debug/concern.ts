@@ -1,5 +1,5 @@
 /**
- * The connected proxies concerned by an object: proxies with a resource made from the object.
+ * The connected proxies that an object concerns: proxies with a resource made from the object.
  *
  * Proxies share buckets of resources, so each distinct bucket is looked at once.
  *
@@ -16,7 +16,7 @@ import type { DebugView } from "./view.ts";
 
 const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET];
 
-/** The proxies concerned by an object; undefined: the object is not known, so all proxies count. */
+/** The proxies that an object concerns; undefined: the object is not known, so all proxies count. */
 export function concernedProxies(
   object: ConfigObject | undefined,
   view: DebugView,
@@ -59,7 +59,7 @@ function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store
 class CauseSearch {
   readonly #keys: ReadonlySet<string>;
   readonly #caused = new ByBucket(({ causes }) => causes.some((cause) => this.#keys.has(cause)));
-  /** The listeners with a reference to a route configuration, by the configuration's name. */
+  /** The listeners that ask for a route configuration, by the configuration's name. */
   readonly #askers = new Map<string, ByBucket>();
 
   constructor(keys: Iterable<string>) {

@@ -18,7 +18,7 @@ import { dumpEntries, type DumpEntry, dumpVersion, hostsApart, routeVersion } fr
 
 type Runs = readonly Uint8Array[];
 
-/** The steps for the content of an entry. */
+/** The steps that make the content of an entry. */
 type EntrySteps = Generator<void, Runs>;
 
 /** `RouteConfiguration.virtual_hosts` */
@@ -44,7 +44,7 @@ const PARTS: readonly PartForm[] = [
   { name: "SecretsConfigDump", typeUrl: SECRET, list: 2, entry: secretEntry },
 ];
 
-/** The steps for the parts of a proxy's dump. Tools expect even the parts unknown to a server. */
+/** The steps that make the parts of a proxy's dump. Tools expect even the parts unknown to a server. */
 export function* dumpMessages(connection: XdsConnection): Generator<void, DebugResource[]> {
   const parts = [partOf("BootstrapConfigDump", []), partOf("ScopedRoutesConfigDump", [])];
   for (const { name, typeUrl, list, entry, versioned } of PARTS) {
@@ -78,7 +78,7 @@ function* listenerEntry({ resource, version, rejection }: DumpEntry): EntrySteps
   return [textRun(1, resource.name), ...fieldRuns(2, state), ...failure(5, rejection)];
 }
 
-/** `DynamicRouteConfig`: version_info 1, route_config 2, error_state 4. Virtual hosts are cleaned singly. */
+/** `DynamicRouteConfig`: version_info 1, route_config 2, error_state 4. Virtual hosts are cleaned separately. */
 function* routeEntry({ resource, version, rejection }: DumpEntry, connection: XdsConnection): EntrySteps {
   const apart = hostsApart(connection, resource);
   const { head, hosts } = splitRoutes(resource.value);

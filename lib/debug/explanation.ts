@@ -27,7 +27,7 @@ export interface ProxyOnWay {
   readonly id: string;
   /** Service account of the workload; absent: not known. */
   readonly account?: string;
-  /** Whether a proxy runs. False: texts say that no proxy runs beside the workload. Absent: no text tells. */
+  /** Whether a proxy runs. False: texts say that no proxy runs beside the workload. Absent: not known. */
   readonly runs?: boolean;
 }
 

@@ -17,7 +17,7 @@ import { escapeHtml, htmlPage, htmlTable, type Link, PAGE_STYLE } from "./html.t
 import { readQuery, refusedQuery } from "./query.ts";
 import { SCOPE_SCRIPT, scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
-/** The parts of the process on the pages. */
+/** The parts of the process that the pages show. */
 export interface ProcessView {
   readonly program: string;
   readonly log: Log;

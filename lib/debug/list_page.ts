@@ -50,7 +50,7 @@ export interface ListFilter<Row, Look> {
   read?(asked: string): string;
   /** Whether a row matches an asked value; default: the row's own value is equal. */
   matches?(row: Row, asked: string, look: Look): boolean;
-  /** The expected values of the query of programs; absent: only people use the filter. */
+  /** The expected value in a query of programs; absent: only people use the filter. */
   readonly forPrograms?: string;
 }
 

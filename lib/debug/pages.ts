@@ -176,7 +176,7 @@ export const PAGES: readonly Page[] = [
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 
-/** Pages with changes of the running server, only with `UNSAFE_ENABLE_ADMIN_ENDPOINTS`. */
+/** Pages that change the running server, only with `UNSAFE_ENABLE_ADMIN_ENDPOINTS`. */
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",

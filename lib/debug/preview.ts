@@ -1,7 +1,7 @@
 /**
  * `/debug/preview`: the effect of other configuration on the connected proxies, without applying the configuration.
  *
- * The answer is computed elsewhere (`PreviewRunner`). Answers are computed singly, so no push waits for a preview.
+ * The answer is computed elsewhere (`PreviewRunner`), one answer at a time, so no push waits for a preview.
  *
  * @module
  */

@@ -46,7 +46,7 @@ export function proxyState(connection: XdsConnection, { xds: { ledger } }: Debug
 }
 
 /**
- * The columns with the names of a proxy.
+ * The columns that name a proxy.
  * @param link The page of a proxy.
  */
 export function nameColumns(link: (connection: XdsConnection) => string): ListColumn<XdsConnection, unknown>[] {

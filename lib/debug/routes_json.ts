@@ -1,5 +1,5 @@
 /**
- * A route configuration as JSON. Virtual hosts are converted singly, because there may be thousands.
+ * A route configuration as JSON. Virtual hosts are converted separately, because there may be thousands.
  *
  * @module
  */

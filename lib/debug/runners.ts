@@ -14,7 +14,7 @@ import type { Translator } from "../translate/machine/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** The part of a server for previews and explanations. */
+/** The part of a server that previews and explanations look at. */
 export interface AskedServer {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -63,7 +63,7 @@ export interface ExplainAsked {
 
 /** Explains. */
 export interface Explainer {
-  /** @throws {NotExplained} for an unreadable question, or an unconnected proxy */
+  /** @throws {NotExplained} for an unreadable question, or a proxy that is not connected */
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
 }
 

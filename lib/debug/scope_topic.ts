@@ -1,5 +1,5 @@
 /**
- * Log scopes on the introspection port: shown, and changed singly.
+ * Log scopes on the introspection port: shown, and changed separately.
  *
  * @module
  */

@@ -14,7 +14,7 @@ import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** The settings of a request, by their short names in a query and by their names in answers. */
+/** The settings that a request may change, by their short names in a query and by their names in answers. */
 const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   scope: "scope",
   name: "scope",

@@ -53,10 +53,10 @@ export const sidecarz = queried(
   },
 );
 
-/** The name in Istio's page of a scope without a Sidecar. */
+/** The name that Istio's page gives to a scope without a Sidecar. */
 const NO_SIDECAR = "default-sidecar";
 
-/** The steps of reading everything visible through a scope. */
+/** Reads everything visible through a scope, in steps. */
 function* seenBy(scope: Scope): Generator<void, SeenByScope> {
   const seen: SeenByScope = { services: [], byListener: scope.egress.map(() => []), rules: [] };
   for (const host of scope.hosts()) {

@@ -13,7 +13,7 @@ import type { DebugView } from "./view.ts";
 /**
  * A sentence for each credential and reason, with the number of proxies.
  *
- * @param concerned The proxies concerned by the object; undefined: not known.
+ * @param concerned The proxies that the object concerns; undefined: not known.
  */
 export function unsentCredentials(
   object: ConfigObject | undefined,

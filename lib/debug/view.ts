@@ -1,5 +1,5 @@
 /**
- * The parts of a server on the pages.
+ * The parts of a server that the pages show.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export interface LeaderView {
 /** A cluster whose services are part of the mesh. */
 export interface ClusterView {
   readonly id: string;
-  /** `namespace/name` of the secret with the description of the cluster; absent: the server's own cluster. */
+  /** `namespace/name` of the secret that describes the cluster; absent: the server's own cluster. */
   readonly secretName?: string;
   /** `syncing`, `synced`, `timeout` or `closed`. */
   readonly syncStatus: string;
@@ -106,8 +106,8 @@ export interface DebugView {
   /** Whether only the last good version of an object is in force, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /**
-   * Why a written object does not count in this server, by the object's key; undefined: the object counts, or does not
-   * exist in the texts.
+   * Why a written object does not count in this server, by the object's key; undefined: the object counts, or is not
+   * written.
    */
   leftOut(key: string): string | undefined;
   /** Counts of the documents of each folder that are neither configuration nor facts, by kind. */

@@ -40,7 +40,7 @@ export interface LookedAt {
   patchOutcomes(): Iterable<PatchOutcome>;
 }
 
-/** The facts for the analysis about other findings and about proxies. */
+/** What the analysis asks about other findings and about proxies. */
 export interface EffectOptions {
   /** Objects in force, by key. */
   readonly object: (key: string) => AnyConfigObject | undefined;

@@ -97,7 +97,7 @@ export class InForce {
     }
   }
 
-  /** Counts the parts of a cause in a resource's names. Returns false when the resource names no part of the cause. */
+  /** Counts the parts of a cause that a resource names. Returns false when the resource names no part of the cause. */
   #countParts(cause: string, parts: readonly string[], step: 1 | -1): boolean {
     let named = false;
     for (const part of parts) {
@@ -161,10 +161,10 @@ export class InForce {
   }
 }
 
-/** Types of resources with the name of a cluster. */
+/** Types of resources that have the name of a cluster. */
 const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
 
-/** Resource sets with their buckets collected in a single step. Each set costs some microseconds. */
+/** Resource sets whose buckets are collected in a single step. Each set costs some microseconds. */
 const SETS_A_STEP = 256;
 const SPACE = 32;
 /** All of an object, as far as is known. */
@@ -172,7 +172,7 @@ const WHOLE = "";
 /** The part of a resource that says less than another resource of the same object. */
 const ELSEWHERE = "elsewhere";
 
-/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at singly. */
+/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at separately. */
 function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }

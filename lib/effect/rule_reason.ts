@@ -41,7 +41,7 @@ function ofSidecars(
   return hiddenBy(list, vs, world) ?? ofServices(list, port, vs, world);
 }
 
-/** Another VirtualService with all hosts of the given VirtualService on every client. */
+/** Another VirtualService that has all hosts of the given VirtualService on every client. */
 function hiddenBy(list: RuleProtocol, vs: EffectiveVirtualService, { views }: EffectWorld): Reason | undefined {
   const winners = new Set(
     views.flatMap(({ scope }) => vs.hosts.flatMap((host) => scope.deciding(host, list))),

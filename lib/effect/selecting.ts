@@ -44,7 +44,7 @@ const REASONS: Partial<Readonly<Record<string, string>>> = {
   RequestAuthentication: "it has no jwtRules",
 };
 
-/** Judges patches: a patch is unused without any match in its workloads. */
+/** Judges patches: a patch is unused if the patch matches nothing of its workloads. */
 export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
   const { configPatches = [] } = object.spec;
   if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];

@@ -13,14 +13,14 @@ import { isPublic, isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
 
-/** The outcome of a host of an entry. */
+/** The outcome for a host of an entry. */
 interface HostFate {
   readonly host: string;
   /** The service made from the entry, if some known client sees the service. */
   readonly service?: Service;
   /** Some known client has clusters of the service. */
   readonly hasClusters: boolean;
-  /** The service in its place for clients. */
+  /** The service that clients have instead. */
   readonly winner?: Service;
 }
 

@@ -141,7 +141,8 @@ function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string
 }
 
 /**
- * The reason why nothing leads to the services of an import. Empty when the import has no service with a possible use.
+ * The reason why nothing leads to the services of an import. Empty when nothing could lead to any service of the
+ * import.
  */
 function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   const { object, listener, written } = one;

@@ -60,7 +60,7 @@ interface PartVariants {
 
 type AnyEntry = Readonly<Record<string, unknown>>;
 
-/** Values that would give an effect to an entry, if any value could. */
+/** Values that would give an entry an effect, if any value could. */
 const OTHER_VALUES: Readonly<Record<TelemetryList, (entry: AnyEntry) => readonly AnyEntry[]>> = {
   accessLogging: (entry) => [
     { ...entry, disabled: entry["disabled"] !== true },

@@ -1,5 +1,5 @@
 /**
- * The settings of proxies from merged Telemetries, as a text. Equal texts mean equal resources.
+ * The settings that proxies get from merged Telemetries, as a text. Equal texts mean equal resources.
  *
  * @module
  */

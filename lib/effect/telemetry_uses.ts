@@ -33,7 +33,7 @@ export class TelemetryUses {
     this.#proxies = proxies;
   }
 
-  /** The merged Telemetries with a part from a given Telemetry. */
+  /** The merged Telemetries that contain a Telemetry. */
   of(key: string): readonly TelemetryUse[] {
     return (this.#byKey ??= this.#find()).get(key) ?? [];
   }

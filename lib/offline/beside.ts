@@ -1,7 +1,7 @@
 /**
  * Whether a proxy runs beside a workload, as far as texts say. The answer for pods comes from the orchestrator, or else
- * from the decision that injection would make. The answer for other workloads comes from the mutual TLS in their labels
- * and accounts. Translation uses the same rule.
+ * from the decision that injection would make. The answer for other workloads comes from what their labels and accounts
+ * say about mutual TLS. Translation uses the same rule.
  *
  * @module
  */

@@ -104,8 +104,8 @@ function inline(value: unknown, by: Replacements): unknown {
     const rds = key === "rds" ? inside as JsonFields : undefined;
     const name = String(rds?.route_config_name ?? "");
     if (rds !== undefined) {
-      // Without the routes a listener of the server would wait. The listener alone answers 404, as the server's
-      // listener does in the end.
+      // Without the routes a listener of the server would wait. Without a server the listener answers 404, as the
+      // server's listener does in the end.
       out.route_config = inline(routes.get(name) ?? { name }, by);
     } else if (key === "config_discovery" && extensions.has(String((value as JsonFields).name))) {
       out.typed_config = inline(extensions.get(String((value as JsonFields).name))!.typed_config, by);

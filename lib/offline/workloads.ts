@@ -23,11 +23,11 @@ export interface ImpliedProxy {
   readonly address: string;
   readonly labels: Labels;
   /**
-   * Key of the object with the name of the workload. If only a Gateway implies the workload: the Gateway's key. Empty
-   * for a stand-in of a namespace.
+   * Key of the object that names the workload. If only a Gateway implies the workload: the Gateway's key. Empty for a
+   * stand-in of a namespace.
    */
   readonly cause: string;
-  /** Name of the ServiceEntry with the workload as an endpoint. */
+  /** Name of the ServiceEntry that lists the workload as an endpoint. */
   readonly entry?: string;
   /** The workload's service account; absent: no text names the account. */
   readonly account?: string;
@@ -159,7 +159,7 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   }));
 }
 
-/** The facts about its proxy in the labels and the account of a workload. */
+/** What the labels and the account of a workload say about its proxy. */
 function besideEntry(labels: Labels, account = ""): Pick<ImpliedProxy, "account" | "runs"> {
   const runs = runsBeside(labels, account);
   return { ...(account === "" ? {} : { account }), ...(runs === undefined ? {} : { runs }) };

@@ -1,5 +1,5 @@
 /**
- * The action of a route on a request: the possible clusters of the request, or an answer of the proxy.
+ * The action of a route on a request: the clusters that may get the request, or an answer of the proxy.
  *
  * @module
  */

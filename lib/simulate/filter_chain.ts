@@ -105,7 +105,7 @@ function applicationProtocol(
   { detection: { applicationProtocols } }: InspectedConnection,
 ): CriterionFit {
   if (!match.application_protocols?.length) return INDIFFERENT;
-  // The first protocol of the client named by any chain decides.
+  // The first protocol of the client that any chain names decides.
   const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
   if (index < 0) return undefined;
   return { rank: applicationProtocols.length - index, text: `application protocol ${applicationProtocols[index]}` };

@@ -25,8 +25,8 @@ export interface ChosenListener {
  * A redirected connection arrives at the virtual listener of its direction. If the virtual listener hands connections
  * on (`use_original_dst`), the listener of the original address takes the connection. Without such a listener, a
  * listener of any address with the port takes the connection, or else the virtual listener keeps the connection. A
- * connection without redirection needs a listener with a socket. A connection that came by HBONE goes on at the
- * internal listener behind the listener that ended CONNECT.
+ * connection without redirection needs a listener that is bound to a socket. A connection that came by HBONE goes on at
+ * the internal listener behind the listener that ended CONNECT.
  *
  * @returns Undefined when there is no listener: the connection is refused.
  */

@@ -4,8 +4,8 @@
  *     request ─> listener ─> first bytes ─> filter chain ─┬─> HTTP: virtual host ─> route ─> action ─┐
  *                                                         └─> TCP proxy ─────────────────────────────┴─> clusters ─> endpoints
  *
- * The simulation applies Envoy's rules. Shares and weights are reported, not drawn at random. Health is the health sent
- * by the control plane. Where a rule is not implemented the outcome is `unknown`, never a guess.
+ * The simulation applies Envoy's rules. Shares and weights are reported, not drawn at random. The health of endpoints
+ * is the health that the control plane sent. Where a rule is not implemented the outcome is `unknown`, never a guess.
  *
  * @module
  */

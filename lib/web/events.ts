@@ -18,7 +18,7 @@ export interface LivePart {
   text(): string;
 }
 
-/** Time between looks, ms. To people, the delay looks immediate. */
+/** Time between looks, ms. People perceive this delay as immediate. */
 const LOOK_TIME = 500;
 
 /**

@@ -18,7 +18,7 @@ import { type FilterChoice, filterForm, listPart, pageLinks, searched, table } f
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { stateHtml, timeHtml } from "./words.ts";
 
-/** Values in the form of a filter. Any other value can be given in the address. */
+/** The most values offered in the form of a filter. Any other value can be given in the address. */
 const MAX_OPTIONS = 500;
 
 /** Makes the page of a list. */

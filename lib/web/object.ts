@@ -54,7 +54,7 @@ export const objectPage: WebPageMaker = async (request, view) => {
   return await pageOf(state, view);
 };
 
-/** A page is shown at once. A client asks for JSON to wait. */
+/** A page is shown at once. A client that wants to wait asks for JSON. */
 function withoutWait(request: HttpRequest): HttpRequest {
   return { ...request, query: new URLSearchParams({ object: request.query.get("object") ?? "" }) };
 }

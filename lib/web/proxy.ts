@@ -69,7 +69,7 @@ function nobody(wanted: string): WebPage {
   };
 }
 
-/** Proxies in a choice. */
+/** The most proxies in a choice. */
 const MAX_CHOICE = 200;
 
 function choice(wanted: string, found: readonly XdsConnection[]): WebPage {

@@ -1,5 +1,5 @@
 /**
- * Policies for a workload: the selecting objects, and the object behind each field.
+ * Policies for a workload: the objects that choose the workload, and the object behind each field.
  *
  * @module
  */
@@ -105,7 +105,7 @@ function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[])
   }`;
 }
 
-/** Fields for the choice of workloads. Other fields are settings. */
+/** Fields that choose workloads and are not settings. */
 const SELECTORS: ReadonlySet<string> = new Set(["selector", "workloadSelector", "targetRef", "targetRefs"]);
 
 /** The fields of objects. A later object has precedence over an earlier one. */

@@ -1,5 +1,5 @@
 /**
- * The resources of a proxy: found by name or by content, and decoded singly.
+ * The resources of a proxy: found by name or by content, and decoded one at a time.
  *
  * @module
  */

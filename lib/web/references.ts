@@ -24,7 +24,7 @@ interface NamedReference {
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
 
 /**
- * All arrows with an object at either end. The search reads every object, and for an object with a selector every
+ * All arrows that begin or end at an object. The search reads every object, and for an object with a selector every
  * proxy.
  */
 export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {

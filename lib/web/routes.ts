@@ -1,5 +1,5 @@
 /**
- * The web interface: the debug pages as HTML for browsers, at the same addresses.
+ * The web interface: the debug pages as HTML for clients that ask for HTML, at the same addresses.
  *
  * @module
  */

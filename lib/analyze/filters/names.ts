@@ -1,5 +1,5 @@
 /**
- * Patches that look for a filter missing in every proxy: a filter of Istio's own Envoy, or a name given up by Envoy.
+ * Patches that look for a filter that no proxy has: a filter of Istio's own Envoy, or a name that Envoy gave up.
  *
  * @module
  */
@@ -33,7 +33,7 @@ function soughtNames(match: ConfigPatch["match"]): [path: string, name: string][
   return names.flatMap(([path, name]) => name === undefined ? [] : [[path, name]]);
 }
 
-/** The expectation for a name without a filter; undefined: some filter may have the name. */
+/** The expectation for a name that no filter has; undefined: some filter may have the name. */
 function nameNow(name: string): string | undefined {
   if (OF_ISTIO.test(name)) return "a filter that stock Envoy has (of metrics, what a Telemetry says)";
   const now = SUCCESSORS[name];

@@ -1,5 +1,5 @@
 /**
- * Gateways of a common workload with the same host on a port, or with the same certificate for different hosts. A pair
+ * Gateways of the same workload with the same host on a port, or with the same certificate for different hosts. A pair
  * of such Gateways is a single fact, reported only at the younger Gateway.
  *
  * @module
@@ -76,8 +76,8 @@ class Rivals {
 }
 
 /**
- * The known workloads of a Gateway, a single workload of each set of labels. A Gateway without a selector selects every
- * workload by its text alone.
+ * The known workloads of a Gateway, one of each set of labels. A Gateway without a selector selects every workload by
+ * its text alone.
  */
 function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
   if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];

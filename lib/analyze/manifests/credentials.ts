@@ -74,7 +74,7 @@ export const CLIENT_CREDENTIALS: Analyzer<"DestinationRule"> = {
   },
 };
 
-/** A credential, and the namespace of the object with the reference. */
+/** A credential, and the namespace of the object that names the credential. */
 interface JudgedCredential {
   readonly credential: NamedCredential;
   readonly namespace: string;

@@ -10,7 +10,7 @@ import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { isControlPlane, isInMesh, isOwnGateway } from "./membership.ts";
 
-/** The label of services made by the mesh for a gateway. */
+/** The label of services that the mesh makes for a gateway. */
 const MANAGED = "gateway.mesh.io/managed";
 
 /** Names of ports. */

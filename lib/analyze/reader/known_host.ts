@@ -22,7 +22,7 @@ export interface KnownHost {
   readonly namespace: string;
   /** Absent: not known. */
   readonly ports?: readonly KnownPort[];
-  /** Key of the object or fact with the name of the host; absent: the host is assumed. */
+  /** Key of the object or fact that names the host; absent: the host is assumed. */
   readonly cause?: string;
 }
 

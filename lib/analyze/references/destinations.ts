@@ -44,8 +44,7 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
 };
 
 /**
- * The known facts of a destination's host. Reports an unknown host, and a host invisible to every namespace with the
- * route.
+ * The known facts of a destination's host. Reports an unknown host, and a host that no namespace with the route sees.
  */
 function hostFor(
   { meta: { namespace } }: ConfigObject<"VirtualService">,

@@ -1,6 +1,6 @@
 /**
  * "Did you mean" for hosts: a service with nearly the written name in the same namespace or domain. Otherwise a service
- * of another namespace with a host of the same name, or with a single different label in its host.
+ * of another namespace: its host differs in a single label, or has the same name.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const MAX_HOSTS = 1000;
  *
  * @param written The host as written. A short name is answered by a short name.
  * @param host The full name of the same host.
- * @param namespace The namespace of the object with the host.
+ * @param namespace The namespace of the object that names the host.
  */
 export function nearHost(written: string, host: string, namespace: string, read: AnalysisReader): string {
   const full = longForm(host, namespace, read);
@@ -63,7 +63,7 @@ function nearElsewhere(host: string, namespace: string, read: AnalysisReader): s
   return seen(nearByOneLabel(host, all)) ?? seen(sameName(host, all, read));
 }
 
-/** The host with a slip in a single label. */
+/** The host that differs in a single label by a slip. */
 function nearByOneLabel(host: string, all: ReadonlySet<string>): string | undefined {
   const wanted = host.split(".");
   const split = [...all].map((one) => one.split(".")).filter(({ length }) => length === wanted.length);

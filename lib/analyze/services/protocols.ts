@@ -13,7 +13,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 type EntryObject = ConfigObject<"ServiceEntry">;
 
-/** The most compared entries of a host and port, the oldest first. */
+/** The most entries compared for a host and port, the oldest first. */
 const MOST_COMPARED = 100;
 
 export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {

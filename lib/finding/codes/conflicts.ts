@@ -1,5 +1,5 @@
 /**
- * Findings about objects with the same claim, and about rules that bypass each other.
+ * Findings about objects that claim the same thing, and about rules that bypass each other.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Codes of Istio's analysis without a sort here, each with the reason.
+ * Codes of Istio's analysis that this analysis does not report, each with the reason.
  *
  * @module
  */

@@ -222,7 +222,7 @@ function severityInTexts(
   whole: boolean,
 ): Severity {
   if (whole || severity !== "error") return severity;
-  // Authors of routes seldom own the gateways of the routes.
+  // Teams that write routes seldom own the gateways of the routes.
   if (name === "gateway-port-without-rule") return "warning";
   // Without a mesh configuration no provider is known, so every name of a provider is unknown.
   return name === "unusable-authorizer" && !mesh.hasMeshConfig ? "warning" : severity;

@@ -81,7 +81,7 @@ export function unendedTls(made: MadeConnection, why: string): ExplainedEnd | un
 }
 
 /**
- * The name demanded by the client's proxy and missing in the server's proxy; undefined: the names match, or are not
+ * The name that the client's proxy demands and the server's proxy does not have; undefined: the names match, or are not
  * known.
  */
 export function wrongServer(made: MadeConnection, server: ProxyOnWay): ExplainedEnd | undefined {

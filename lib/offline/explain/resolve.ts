@@ -18,7 +18,7 @@ export interface ResolvedHost extends DialledAddress {
   readonly service?: Service;
   /** The service of a manifest, where proxies know none. */
   readonly manifest?: ServiceFact;
-  /** A sentence about any address other than the service's own address. */
+  /** A sentence about the address, unless the address is the service's own. */
   readonly note?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Resolver {
   readonly domain: string;
   /** The services of a host visible to a namespace, best first. */
   services(host: string, namespace: string): readonly Service[];
-  /** The service with an address. */
+  /** The service that has an address. */
   serviceAt(ip: string, namespace: string): Service | undefined;
   /** The endpoints of a service, healthy or not. */
   endpoints(service: Service): readonly Endpoint[];

@@ -21,7 +21,7 @@ type Route = envoy.config.route.v3.Route;
 export interface RuleAt {
   /** 0-based, among the rules of the virtual service. */
   readonly rule: number;
-  /** The delegate with the rule. */
+  /** The delegate that contains the rule. */
   readonly delegate?: {
     readonly key: string;
     /** 0-based, among the rules of the delegate. */
@@ -46,7 +46,7 @@ export interface WrittenRules {
   readonly segmentPrefixes: boolean;
 }
 
-/** The proxy with the routes. */
+/** The proxy that has the routes. */
 export interface RuleProxy {
   readonly namespace: string;
   readonly labels: Labels;

@@ -10,7 +10,7 @@ import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** The world as read by an explanation. */
+/** The world that an explanation reads. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
   /** The resources of a proxy that a request may meet. */

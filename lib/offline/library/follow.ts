@@ -32,8 +32,8 @@ export interface FollowedRequest extends MeshTexts {
 
 /**
  * Follows a request over both hops: the client's proxy, then the proxy of the reached endpoint. Each step names the
- * causing object, its field and line; each hop has the simulation of its proxy. Where a rule shares requests out,
- * `shares` has every way.
+ * object behind the step, its field and line; each hop has the simulation of its proxy. Where a rule shares requests
+ * out, `shares` has every way.
  *
  * ```ts
  * import { followRequest } from "@mesh/pilot";
