@@ -18,9 +18,9 @@ interface Row {
   readonly proxy?: TestNode;
   /** Affected resources, by `type/name`. */
   readonly at: RegExp;
-  /** A text in some of the resources with the setting alone. */
+  /** A text that some of the resources have only with the setting. */
   readonly gains?: RegExp;
-  /** A text in some of the resources without the setting alone. */
+  /** A text that some of the resources have only without the setting. */
   readonly loses?: RegExp;
   /** The resources exist only with the setting, or only without. */
   readonly appears?: true;

@@ -13,7 +13,7 @@ const object = (kind: string, name: string, spec: object, namespace = "x") => ({
   spec,
 });
 
-/** A service, a route whose header value names an unknown command of the proxy, and a hidden delegate. */
+/** Objects with warnings: a service, a route with a delegate, and the delegate, hidden from the route. */
 const entry = (name: string, host: string, port = { number: 80, name: "http", protocol: "HTTP" }) =>
   object("ServiceEntry", name, {
     hosts: [host],

@@ -223,7 +223,7 @@ Deno.test("copies are followed to their end too, with their share", async () => 
   const copied = hops[0]!.simulation.steps.find((one) => one.step === "mirror");
   assert.deepEqual([copied?.suffixed, copied?.share], [true, 0.125]);
 
-  // The fate of a copy is nothing to the client.
+  // The fate of a copy does not matter to the client.
   const v9 = "destination: { host: reviews.shop.svc.cluster.local, subset: v9 }";
   const broken = await explain(mirrored(v9), "shop/cart", asked);
   assert.deepEqual([broken.end.kind, isServed(broken)], ["forwarded", true]);

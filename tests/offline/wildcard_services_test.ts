@@ -182,7 +182,7 @@ const USES = object("AuthorizationPolicy", "asked", { action: "CUSTOM", provider
   entry("served", ["served.test"], "10.9.1.9", [http(8000)]) +
   object("WorkloadEntry", "served-1", { address: "10.9.1.9", labels: { app: "served" } });
 
-/** The listeners of a server, with findings, under providers at a service. */
+/** The listeners of a server, and the findings, when providers are at a service. */
 function withProviders(yaml: string, service: string, port: number) {
   const mesh = meshOf({ "mesh.yaml": yaml }, { meshConfig: PROVIDER(service, port) });
   const { proxies, options } = proxiesOf(mesh);

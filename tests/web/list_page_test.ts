@@ -52,7 +52,7 @@ function boats(fleet: readonly Boat[]) {
   return {
     json: async (query: string) => {
       const { status, body, parts = [] } = await listAnswer(page)(request(query), view);
-      // The size of the first part depends on its time.
+      // The size of the first part depends on the time for making the part.
       let text = String(body);
       for await (const part of parts) text += String(part);
       return { status, body: text };

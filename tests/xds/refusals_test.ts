@@ -9,7 +9,7 @@ const cause = (name: string) => `ServiceEntry/x/${name}`;
 const resource = (type: string, name: string, value: number) =>
   textResource(type, name, `${name}=${value}`, { causes: [cause(name)] });
 
-/** The reasons of a client's lacking objects, by object. */
+/** Why a client lacks objects, by object. */
 const lacked = (one: StreamClient) => Object.fromEntries(new Map(one.stream.refusals.lacked()));
 
 function client(type: string, delta: boolean, names: string[], versions?: Record<string, string>) {

@@ -17,7 +17,7 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggrega
 const SDS = "/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets";
 const CREATE = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
 
-/** A rule about tokens. Servers differ in whether the rule's keys are known. */
+/** A rule about tokens. One server knows the rule's keys, another server does not. */
 const tokenRules = (keys: string) => `
 apiVersion: security.istio.io/v1
 kind: RequestAuthentication

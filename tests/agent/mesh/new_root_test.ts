@@ -1,4 +1,4 @@
-/** An authority takes the place of the operator's former authority, while requests run. */
+/** A new authority of the operator replaces the former authority while requests run. */
 import assert from "node:assert/strict";
 import { readCertificates } from "../../../lib/pki/certificate.ts";
 import { issueRoot } from "../../../lib/pki/issue.ts";

@@ -58,7 +58,7 @@ Deno.test("an answer that cannot be used is refused with the reason", async () =
   }
 });
 
-/** Certificates as texts: a name, and roots. */
+/** A certificate of plain texts, with a name and roots. */
 function issuedAt(clock: FakeClock, name: string, roots = "root one\n", ttl = 3_600_000): IssuedCertificate {
   return { chain: `${name}\n`, key: "key\n", roots, notBefore: clock.now(), notAfter: clock.now() + ttl };
 }

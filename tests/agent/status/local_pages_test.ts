@@ -1,4 +1,4 @@
-/** Pages of the status port that end or show the programs beside the workload. */
+/** Pages of the status port that end or show the agent and the proxy beside the workload. */
 import assert from "node:assert/strict";
 import { statusRoutes } from "../../../lib/agent/status/routes.ts";
 import { servePages } from "../support/status_pages.ts";

@@ -1,5 +1,5 @@
 /**
- * Configurations of filters with Wasm modules, and their responses, field by field.
+ * Configurations of filters with Wasm modules, and responses with such configurations, field by field.
  * @module
  */
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";

@@ -79,7 +79,7 @@ function endOf(state: ProxyState, request: SimulatedRequest): string {
   return JSON.stringify([outcome, action?.path, action?.authority]);
 }
 
-/** A request with another end under other documents. */
+/** A request that ends differently when other documents replace the world's. */
 function otherEnd(world: ProofWorld, documents: readonly WrittenDocument[]): Verdict {
   const [before, after] = [statesIn(world.mesh, world), statesIn(rebuilt(documents), world)];
   for (const [at, state] of before.entries()) {
@@ -185,7 +185,7 @@ function verified(finding: Finding, { mesh, documents, proxies }: ProofWorld): V
   return seen === 0 ? "not mechanical" : undefined;
 }
 
-/** Nothing changes without the winner in the finding. */
+/** Nothing changes when the winner in the finding is removed. */
 function withoutWinner(finding: Finding, world: ProofWorld): Verdict {
   const winner = /: (\S+) has the (?:listener|port), so/.exec(finding.message)?.[1];
   const listener = /^listener (\S+):/.exec(finding.message)?.[1];
@@ -201,7 +201,7 @@ function withoutWinner(finding: Finding, world: ProofWorld): Verdict {
   return changed.length > 0 ? undefined : `without ${winner} listener ${listener} is the same`;
 }
 
-/** The refused object in the finding. */
+/** The object that the finding calls refused. */
 function inForce(finding: Finding, { mesh }: ProofWorld): Verdict {
   const [object] = finding.place.objects;
   if (finding.severity !== "error" || object === undefined || object.name === "") return "not mechanical";

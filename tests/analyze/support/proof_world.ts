@@ -57,7 +57,7 @@ export function statesIn(mesh: OfflineMesh, { proxies }: Pick<ProofWorld, "proxi
   });
 }
 
-/** Names of the resources that differ under other documents, for the same proxies. */
+/** Names of the resources that differ when other documents replace the world's, for the same proxies. */
 export function changedBy(world: ProofWorld, documents: readonly WrittenDocument[]): string[] {
   const before = statesIn(world.mesh, world).map(resources);
   const after = statesIn(rebuilt(documents), world).map(resources);

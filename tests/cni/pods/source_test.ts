@@ -12,7 +12,7 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
 import { lookupSuite, type Orchestrator, sourceSuite } from "./suite.ts";
 
-/** A stand-in in the form of the suites. */
+/** A stand-in, for the suites. */
 function standInOf(orch: FakeOrch): Orchestrator {
   const access = () => ({ server: orch.address, ca: undefined, token: "secret" });
   let stopped: Promise<void> | undefined;

@@ -102,7 +102,7 @@ export class TestNode implements AsyncDisposable {
     const name = `${this.name}-${crypto.randomUUID().slice(0, 6)}`;
     await must("ip", ["netns", "add", name]);
     this.namespaces.push(name);
-    // The work of the plugin `loopback` for runtimes.
+    // Runtimes have the plugin `loopback` do this.
     await must("ip", ["-n", name, "link", "set", "lo", "up"]);
     const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${pod};K8S_POD_INFRA_CONTAINER_ID=x` +
       (uid === "" ? "" : `;K8S_POD_UID=${uid}`);

@@ -1,6 +1,6 @@
 /** A stand-in for the orchestrator's API with any resource: lists, watches, discovery of groups by definitions. */
 
-/** An object in the form of tests. */
+/** An object, written by a test. */
 interface ApiObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
   readonly [key: string]: unknown;

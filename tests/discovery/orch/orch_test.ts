@@ -67,7 +67,7 @@ interface Given {
   readonly kinds?: boolean;
   readonly services?: boolean;
   readonly log?: Log;
-  /** Milliseconds between checks of the known objects. Default: the default of users. */
+  /** Milliseconds between checks of the known objects. Default: the program's default. */
   readonly checks?: number;
 }
 

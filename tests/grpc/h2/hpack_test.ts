@@ -7,7 +7,7 @@ import { decodeHuffman, huffmanSize } from "../../../lib/grpc/h2/huffman.ts";
 
 const hex = (text: string) => Uint8Array.fromHex(text.replaceAll(/\s/g, ""));
 
-/** Keeps all headers unchanged. */
+/** Collects all headers unchanged. */
 class Collector implements HeaderSink {
   readonly tooLarge = false;
   readonly headers: [string, string][] = [];

@@ -113,7 +113,7 @@ test("INJECTION_WEBHOOK_CONFIG_NAME names a configuration without a revision tha
   for (const name of ["named", "unnamed"]) await server.objects.create(configuration(name));
   await serve(server, namespace, { INJECTION_WEBHOOK_CONFIG_NAME: "" }, async () => {
     const settings = { INJECTION_WEBHOOK_CONFIG_NAME: `named-${namespace}` };
-    // The other server began earlier, so it has seen every configuration when this server has.
+    // The first server began earlier: when the second server has written its roots, the first would have written, too.
     await serve(server, namespace, settings, () => until("its roots", async () => await bundle("named") !== ""));
   });
   assert.equal(await bundle("unnamed"), "");

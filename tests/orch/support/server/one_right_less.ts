@@ -85,7 +85,7 @@ function ruleOf({ verb, group, resource, name }: Right): RoleRule {
   return { apiGroups: [group], resources: [resource], ...names, verbs: [verb] };
 }
 
-/** The tools of the work. */
+/** The argument of `work`. */
 export interface RightsTrial extends AccountClient, LackingAccount {
   /** Resolves when something holds, or when the account was refused a request. */
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
