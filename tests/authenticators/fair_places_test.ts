@@ -125,7 +125,7 @@ for (const [name, flood] of Object.entries(FLOODS)) {
   });
 }
 
-/** A test's knowledge of a question. */
+/** A question, as the test follows it. */
 interface Asked {
   readonly group: string;
   state: "waits" | "asked" | "refused" | "over";

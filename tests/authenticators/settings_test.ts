@@ -1,4 +1,4 @@
-/** Texts of operators: rules, ranges, audiences. */
+/** Settings written by operators: rules, ranges, audiences. */
 import assert from "node:assert/strict";
 import { isFrom, parseRanges } from "../../lib/authenticators/addresses.ts";
 import { tokenAudiences } from "../../lib/authenticators/audiences.ts";

@@ -1,4 +1,4 @@
-/** Lasting init containers of the application are containers of the application. */
+/** Init containers of the application that keep running count as containers of the application. */
 import assert from "node:assert/strict";
 import { inject, injected } from "./support.ts";
 

@@ -1,4 +1,4 @@
-/** Explanations of requests over TLS with a credential: files tell, a server knows. */
+/** Explanations of requests over TLS with a credential: by files, and by a server that knows its credentials. */
 import assert from "node:assert/strict";
 import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { struct } from "../../lib/pb/wellknown.ts";

@@ -17,7 +17,7 @@ export function meshOf(
   return mesh;
 }
 
-/** Texts in the form of read files. */
+/** Texts, as if read from files. */
 export function readsOf(files: Readonly<Record<string, string>>) {
   return Object.entries(files).map(([path, text]) => ({ path, bytes: new TextEncoder().encode(text) }));
 }

@@ -1,4 +1,4 @@
-/** The proxies implied by texts, and the meaning of names of proxies. */
+/** The proxies implied by texts, and the proxy meant by a name. */
 import assert from "node:assert/strict";
 import { findProxy, NoSuchProxy } from "../../lib/offline/find_proxy.ts";
 import { impliedProxies, proxiesOf } from "../../lib/offline/workloads.ts";

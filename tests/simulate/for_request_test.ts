@@ -43,7 +43,7 @@ type Address = envoy.config.core.v3.Address;
 interface World {
   readonly domains: readonly string[][];
   readonly addresses: readonly (readonly [Address, Address | undefined])[];
-  /** Virtual hosts come singly. */
+  /** Virtual hosts are separate resources. */
   readonly apart: boolean;
   /** Name of the listener for redirected connections. */
   readonly virtual: string;

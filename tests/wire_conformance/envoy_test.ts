@@ -33,7 +33,7 @@ for (const delta of [true, false]) {
   const test = (name: string, run: () => Promise<void>) =>
     Deno.test({ name: `Envoy, ${variant}: ${name}`, ignore: path === undefined, fn: run });
 
-  /** Routes of a listener, in the way of the variant. */
+  /** Sets the routes of a listener, in the way of the variant. */
   const setHosts = (source: MemorySource, route: string, ...hosts: { name: string }[]) => {
     if (!delta) return source.change(ROUTE, [routes(route, ...hosts)]);
     source.change(ROUTE, [vhdsRoutes(route)]);

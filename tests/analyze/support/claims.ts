@@ -1,5 +1,5 @@
 /**
- * A mesh for the truth of a finding: the triggering example, with the resources and the behaviour of proxies.
+ * A mesh that shows the truth of a finding: the triggering example, with the resources and the behaviour of proxies.
  * @module
  */
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-/** The catalogue of missing parts has only existing names, and no name twice. */
+/** The catalogue of unbuilt parts has only existing names, and no name twice. */
 import assert from "node:assert/strict";
 import { installCni } from "../../../cmd/install-cni/commands.ts";
 import { pilotAgent } from "../../../cmd/pilot-agent/commands.ts";

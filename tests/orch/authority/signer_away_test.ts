@@ -1,5 +1,5 @@
 /**
- * While the API is away nobody gets a certificate. Callers hear of a passing trouble, and get certificates when the API
+ * While the API is away nobody gets a certificate. Callers hear that the trouble may pass, and get certificates when the API
  * is back.
  */
 import assert from "node:assert/strict";

@@ -18,7 +18,7 @@ async function fill(feed: ObjectFeed, namespace: string, address: string, labels
   await feed.put({ apiVersion: "v1", kind: "Secret", metadata, data: { cacert: btoa("PEM") }, type: "Opaque" });
 }
 
-/** How much a server knows of a namespace. */
+/** How many hosts, endpoints and objects of a namespace a server knows. */
 function seen({ pipeline, store, configuration }: DiscoveryServer, namespace: string): readonly number[] {
   const hosts = [...pipeline.aggregate.keys()].filter((key) => key.startsWith(`${namespace}/`));
   const endpoints = pipeline.endpoints.endpoints(`${namespace}/cart.${namespace}.svc.cluster.local`);

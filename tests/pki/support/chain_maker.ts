@@ -106,7 +106,7 @@ export class ChainMaker implements AsyncDisposable {
   }
 
   /**
-   * An empty list of revoked certificates by an authority of an earlier chain, as PEM.
+   * An empty list of revoked certificates by an authority made before, as PEM.
    *
    * @param extension Of the list, in the form of openssl's files. Default: none.
    */

@@ -1,5 +1,5 @@
 /**
- * A service for servers with asking clients.
+ * A service for servers whose clients want a response.
  * @module
  */
 

@@ -19,7 +19,7 @@ export interface ClientEvent {
   message?: string;
 }
 
-/** A running client. Events come singly. */
+/** A running client. The test reads event after event. */
 export class GoClient {
   readonly #lines: ReadableStreamDefaultReader<string>;
   private constructor(private readonly process: Deno.ChildProcess) {
