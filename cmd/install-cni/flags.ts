@@ -6,7 +6,6 @@
 import { boolFlag, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
 import { option, orNone } from "../../lib/cli/option.ts";
-import { isConfigName } from "../../lib/cni/config/network.ts";
 import { type Level, levels } from "../../lib/kernel/log/level.ts";
 
 /** A label's name, or the name behind the domain, and a label's value. */
@@ -49,10 +48,6 @@ const plugin = {
   ),
   "cni-conf-name": option("confName", stringFlag("", "file of the network configuration; empty: the first valid one"), {
     variable: "CNI_CONF_NAME",
-    check: {
-      good: (name) => name === "" || !name.includes("/") && isConfigName(name),
-      expected: "a name without folder that ends in .conf, .conflist or .json",
-    },
     read: orNone,
   }),
   "cni-network-config": option("networkConfig", stringFlag("", "template of the network configuration, as text"), {

@@ -6,6 +6,7 @@
 import { type Address, introspectionAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { type FlagOptions, readOptions } from "../../lib/cli/option.ts";
+import { isConfigName } from "../../lib/cni/config/network.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { type InstallFlagValues, installRows, repairRows } from "./flags.ts";
 
@@ -35,7 +36,7 @@ export function installOptions(
 ): InstallOptions {
   const install = readOptions(installRows, flags, given, settings);
   const repair = readOptions(repairRows, flags, given, settings);
-  const problems = [...install.problems, ...repair.problems];
+  const problems = [...install.problems, ...repair.problems, ...nameProblems(install.options.confName)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return {
     ...install.options,
@@ -51,4 +52,11 @@ export function installOptions(
 /** Pods can be redirected on their own node alone, so for redirection the pods of other nodes are not watched. */
 function ownNode(settings: CniSettings): string | undefined {
   return settings.REPAIR_REPAIR_PODS ? settings.NODE_NAME || undefined : undefined;
+}
+
+/** Checked here, because the flags are loaded before the command is known. */
+function nameProblems(name: string | undefined): string[] {
+  if (name === undefined || !name.includes("/") && isConfigName(name)) return [];
+  const expected = "a name without folder that ends in .conf, .conflist or .json";
+  return [`flag --cni-conf-name: got ${JSON.stringify(name)}, expected ${expected}`];
 }
