@@ -86,7 +86,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     value: "3",
     expected: /an object with attempts/,
     effect: REFUSED,
-    fix: /Write a value that is expected/,
+    fix: /Write an expected value/,
   },
   "bad weights": {
     files: { "m.yaml": routes(`    - name: a\n${destination(HOST, "          weight: -10\n")}`) },
@@ -95,7 +95,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     value: "-10",
     expected: /0 or more/,
     effect: REFUSED,
-    fix: /Write a value that is expected/,
+    fix: /Write an expected value/,
   },
   duplicates: {
     files: {
@@ -106,7 +106,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     at: "n.yaml:1 metadata.name",
     value: '"mistake"',
     expected: /each object once \(it is in .*m\.yaml:1 too, which is used\)/,
-    effect: /The first one is in force/,
+    effect: /The first object is in force/,
     fix: /Remove one of the two/,
   },
   "missing subset": {
@@ -143,7 +143,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     value: '"/api/(v[0-9]+"',
     expected: /an RE2 regular expression \(.*missing closing \)/,
     effect: REFUSED,
-    fix: /Write a value that is expected/,
+    fix: /Write an expected value/,
   },
   "wrong API version": {
     files: { "m.yaml": routes(`    - name: a\n${destination(HOST)}`, undefined, "v7") },
