@@ -63,7 +63,7 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   const keysOf = (finding: Finding | undefined) => finding && findingKeys(finding);
   const find = (pattern: RegExp) => before.find(({ message }) => pattern.test(message));
   assert.deepEqual(keysOf(find(/delegate VirtualService\/y\/child is not exported/)), ["VirtualService/x/parent"]);
-  assert.deepEqual(keysOf(find(/subset v1 of .*one holds/)), ["DestinationRule/x/two", "DestinationRule/x/one"]);
+  assert.deepEqual(keysOf(find(/subset v1 of .*one is in force/)), ["DestinationRule/x/two", "DestinationRule/x/one"]);
   assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["DestinationRule/x/mutual", "ServiceEntry/x/b"]);
   assert.equal(find(/^inbound port 80: .*a2\.example/)?.name, "inbound-conflict");
   fixture.join({ namespace: "x", address: "10.0.0.1", name: "twin", labels: { app: "twin" } });
