@@ -89,7 +89,7 @@ for (const delta of [true, false]) {
         await envoy.ready(port);
         await until(
           "the finding",
-          async () => (await findings()).some(({ message }) => message.includes("nothing in")),
+          async () => (await findings()).some(({ message }) => message.includes("is closed")),
         );
         assert.equal(await status(), 0, "connections are closed");
         await mesh.write("a.json", script("guard", open));

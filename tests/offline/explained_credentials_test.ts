@@ -124,7 +124,7 @@ Deno.test("a server says of a connected gateway, live and explained, that its cr
     const live = JSON.parse((await page(ports.http, "/debug/live?object=gw/edge/door&wait=30s")).body);
     assert.equal(live.everywhere, false, JSON.stringify(live));
     const said = live.why.join("\n");
-    assert.match(said, /at 1 of 1 proxies kubernetes:\/\/shop-tls is not sent: the proxy has not proven who it is/);
+    assert.match(said, /at 1 of 1 proxies kubernetes:\/\/shop-tls is not sent: the proxy has not proven an identity/);
     assert.match(said, /credential is not there: .*expected a Secret that is there \(edge\/shop-tls/);
     const { body } = await page(ports.http, "/debug/explain?from=10.0.0.4&to=https://a.test/");
     assert.match(

@@ -44,7 +44,7 @@ function rawApi(watch: string) {
 
 const endings: [string, string, RegExp | undefined][] = [
   ["a connection that is cut off in a line", `{"type":`, /^watching pods: .*error reading a body/],
-  ["a line that is no JSON", "{no\n", /^watching pods: a line of the watch is no event: {no/],
+  ["a line that is no JSON", "{no\n", /^watching pods: a line of the watch is not an event: {no/],
   ["a refusal", `{"type":"ERROR","object":{"code":500,"message":"etcd is away"}}\n`, /was ended: 500: etcd is away/],
   ["a version that is too old", `{"type":"ERROR","object":{"code":410,"message":"expired"}}\n`, undefined],
 ];
