@@ -36,9 +36,15 @@ export function namesFound(text: string, pattern: RegExp): Set<string> {
   return new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
 
-/** Settings read by name in the code: `settings.NAME` or `settings["NAME"]`, outside the catalogue. */
+/**
+ * Settings read by name in the code, outside the catalogue: `settings.NAME`, `settings["NAME"]`, or `variable: "NAME"` of
+ * an option.
+ */
 export function readSettingNames(): Set<string> {
-  return namesFound(sourceText(["lib/kernel/settings/"]), /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
+  return namesFound(
+    sourceText(["lib/kernel/settings/"]),
+    /\b(?:settings(?:\.|\[")|variable: ")([A-Z][A-Z0-9_]+)\b/g,
+  );
 }
 
 /**
