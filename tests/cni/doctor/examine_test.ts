@@ -45,7 +45,7 @@ Deno.test("a healthy node is healthy, also after earlier failures", () => {
     findings.filter((f) => f.about === "configuration").map((f) => f.text.split(":").slice(0, 3).join(":")),
     [
       "10-a.conflist: n: bridge > mesh-cni (the runtime takes this one)",
-      "99-old.conf: passed over: it is no JSON",
+      "99-old.conf: passed over: it is not JSON",
     ],
   );
   assert.equal(findings.find((f) => f.about === "calls")?.severity, "note", "a failure before a later success");

@@ -179,7 +179,7 @@ Deno.test({
     const { waiting } = planConfig(files, chained);
     assert.match(
       waiting ?? "",
-      /^no valid network configuration is there yet; 05-a.conflist is passed over: it is no JSON/,
+      /^no valid network configuration is there yet; 05-a.conflist is passed over: it is not JSON/,
     );
     assert.match(
       waiting ?? "",
