@@ -61,19 +61,6 @@ export function findingsOf(view: DebugView): Finding[] {
   return SEVERITIES.flatMap((wanted) => distinct.filter(({ severity }) => severity === wanted));
 }
 
-/** Findings by object. A finding about several objects is listed under each key. */
-export function findingsByObject(view: DebugView): Map<string, Finding[]> {
-  const found = new Map<string, Finding[]>();
-  for (const finding of findingsOf(view)) {
-    for (const key of new Set(findingKeys(finding))) {
-      const list = found.get(key);
-      if (list === undefined) found.set(key, [finding]);
-      else list.push(finding);
-    }
-  }
-  return found;
-}
-
 /** File and line of a finding, as far as known. */
 function placeText({ place: { origin, line, field } }: Finding): string {
   const at = origin?.from === "file" && line > 0 ? { ...origin, line } : origin;

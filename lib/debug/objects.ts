@@ -6,13 +6,13 @@
 import { KINDS } from "../config/kinds/kinds.ts";
 import { typedKind } from "../config/typed/typed_kind.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { type Finding, findingKeys, findingKind } from "../finding/finding.ts";
+import { byObject, type Finding, findingKeys, findingKind } from "../finding/finding.ts";
 import { describeOrigin, type Origin, writtenKind } from "../finding/origin.ts";
 import { LazyList } from "../http/json_stream.ts";
 import { objectUrl } from "./links.ts";
 import type { DebugView } from "./view.ts";
 import { writtenObject } from "./world.ts";
-import { findingsByObject } from "./findings.ts";
+import { findingsOf } from "./findings.ts";
 import type { DescribedList, StateWord } from "./list_page.ts";
 
 /** States of objects, the worst first, with how each is shown. */
@@ -119,7 +119,7 @@ function objectStates(view: DebugView): StateOf {
     rejected ??= rejectedObjects(view);
     if (rejected.has(key)) return "rejected by proxies";
     if (!isEverywhere(view.changedIn(key) ?? ledger.latest)) return "not everywhere";
-    findings ??= findingsByObject(view);
+    findings ??= byObject(findingsOf(view));
     return findings.has(key) ? "warned" : "in force";
   };
 }

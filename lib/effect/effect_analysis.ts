@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { type Finding, findingKeys, findingOf, shownValue } from "../finding/finding.ts";
+import { type Finding, findingOf, shownValue } from "../finding/finding.ts";
 import { type FindingName, titleOf } from "../finding/codes.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import type { AnyConfigObject } from "../config/types.ts";
@@ -266,13 +266,4 @@ function findingAbout(key: string, { field, value, expected, others = [] }: Unus
   });
   const message = `${titleOf(NAME, false)}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
   return findingOf(NAME, { severity: "warning", place: { objects, field, line: 0 }, value: shown, expected, message });
-}
-
-/** Findings by object. A finding about several objects is listed under each of them. */
-export function byObject(findings: Iterable<Finding>): ReadonlyMap<string, readonly Finding[]> {
-  const found = new Map<string, Finding[]>();
-  for (const one of findings) {
-    for (const key of new Set(findingKeys(one))) found.getOrInsertComputed(key, () => []).push(one);
-  }
-  return found;
 }

@@ -180,6 +180,15 @@ export function findingKeys({ place: { objects } }: Finding): string[] {
   return objects.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`);
 }
 
+/** Findings by object. A finding about several objects is listed under each of them. */
+export function byObject(findings: Iterable<Finding>): ReadonlyMap<string, readonly Finding[]> {
+  const found = new Map<string, Finding[]>();
+  for (const one of findings) {
+    for (const key of new Set(findingKeys(one))) found.getOrInsertComputed(key, () => []).push(one);
+  }
+  return found;
+}
+
 /** The name of the first object of a finding; without an object all parts are empty. */
 export function findingObject({ place: { objects: [object] } }: Finding): ObjectName {
   return object ?? { kind: "", namespace: "", name: "" };

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Finding } from "../../finding/finding.ts";
+import { byObject, type Finding } from "../../finding/finding.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
-import { byObject, EffectAnalysis, type OtherFindings } from "../../effect/effect_analysis.ts";
+import { EffectAnalysis, type OtherFindings } from "../../effect/effect_analysis.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 
