@@ -215,8 +215,7 @@ export const AGENT_PARTS = PartList.of<AgentGiven>()
     name: "health",
     needs: ["proxy", "relay"],
     why: "last: a workload whose proxy does not serve is unhealthy, and the relay reports it.",
-    start: async ({ input, kernel: { clock, log }, proxy, relay }) => {
-      const health = proxy && await startWorkloadHealth(input, proxy, relay, { clock, log });
-      proxy?.ended.then(() => health?.stop());
-    },
+    start: ({ input, kernel: { clock, log }, proxy, relay }) =>
+      proxy && startWorkloadHealth(input, proxy, relay, { clock, log }),
+    stop: (health) => health?.stop(),
   });

@@ -131,8 +131,8 @@ export class ClientResources {
    * acknowledged are on their way.
    */
   lacked(): LackedObjects {
-    const isHeld = this.inFlight === undefined && !this.differ;
-    const rest = isHeld ? this.lastError : "";
+    const { state } = this;
+    const rest = state === "settled" || state === "held" ? this.lastError : "";
     // A late rejection that names nothing counts against all that the client took with that response.
     const late = this.#late.stands ? (this.blamed.length > 0 ? this.blamed : this.#late.taken) : undefined;
     return this.#lack.find(
