@@ -24,22 +24,8 @@ else for (const path of filesUnder(values.sentences)) show(path);
 
 /** Prints the figures of every room, of the pages, and the totals. */
 function report(): void {
-  const comments = new Map<string, string[]>();
-  for (const file of sourceFiles(root, ["lib", "cmd", "scripts", "tests"])) {
-    grouped(comments, roomOf(file), textOf(file));
-  }
-  printTable("comments", comments);
-  const pages = new Map<string, string[]>();
-  for (const file of filesUnder(".").filter((path) => path.endsWith(".md"))) {
-    grouped(pages, folderOf(file), textOf(file));
-  }
-  printTable("pages", pages);
-}
-
-function grouped(groups: Map<string, string[]>, name: string, text: string): void {
-  const texts = groups.get(name);
-  if (texts === undefined) groups.set(name, [text]);
-  else texts.push(text);
+  printTable("comments", Map.groupBy(sourceFiles(root, ["lib", "cmd", "scripts", "tests"]), roomOf));
+  printTable("pages", Map.groupBy(filesUnder(".").filter((path) => path.endsWith(".md")), folderOf));
 }
 
 /** `lib/xds`, `tests/xds`, `cmd`, `scripts`. */
@@ -55,7 +41,8 @@ function folderOf(file: string): string {
 function printTable(title: string, groups: ReadonlyMap<string, readonly string[]>): void {
   console.log(`${title.padEnd(32)} words  pronouns of 100  sentences above a fifth`);
   const all: string[] = [];
-  for (const [name, texts] of [...groups].sort(([a], [b]) => a < b ? -1 : 1)) {
+  for (const [name, files] of [...groups].sort(([a], [b]) => a < b ? -1 : 1)) {
+    const texts = files.map(textOf);
     all.push(...texts);
     printRow(name, countProse(texts.join("\n\n")));
   }
