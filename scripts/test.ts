@@ -13,6 +13,7 @@
  * @module
  */
 import { existsSync } from "node:fs";
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
@@ -24,7 +25,7 @@ const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
  * A group that takes longer hangs, ms. Usually the longest plain group takes three minutes and the groups with API
  * servers six. On two busy cores each group needs several times as much.
  */
-const GROUP_DEADLINE = { plain: 12 * 60_000, orchestrator: 18 * 60_000 };
+const GROUP_DEADLINE = { plain: 12 * 60_000, "API server": 18 * 60_000, cluster: 18 * 60_000 };
 
 /** On two slow cores, with all modules to fetch, beside tests: ten minutes and some more, ms. */
 const BUILD_DEADLINE = 25 * 60_000;
@@ -63,11 +64,13 @@ async function deno(args: readonly string[], deadline: number): Promise<{ code: 
 
 async function runGroup(group: TestGroup, filter: string | undefined): Promise<GroupResult> {
   const started = performance.now();
-  const deadline = GROUP_DEADLINE[group.orchestrator ? "orchestrator" : "plain"];
+  const deadline = GROUP_DEADLINE[group.needs ?? "plain"];
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   // Examples are not modules of the tree, so the check of the tree does not cover them.
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
-  const args = ["test", "--quiet", "--no-prompt", "--parallel", `--junit-path=${report}`, ...kind];
+  // The tests of a cluster share the cluster, one file after the other.
+  const parallel = group.needs === "cluster" ? [] : ["--parallel"];
+  const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind];
   if (filter !== undefined) args.push(`--filter=${filter}`);
   const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], deadline);
   const cases = testCases(await Deno.readTextFile(report)).filter(({ name }) => isWanted(name, filter));
@@ -96,16 +99,24 @@ function unfinished(group: TestGroup, text: string): string {
 }
 
 /**
- * Builds the orchestrator's programs beside the tests, if needed. On a machine that cannot build them, the tests are
- * ignored or fail, with the reason.
+ * Builds the programs that a group starts, beside the tests of other groups. On a machine that cannot build the
+ * programs, the tests are ignored or fail, with the reason.
  */
-function buildOrchestrator(groups: readonly TestGroup[]): Promise<unknown> {
-  if (!groups.some(({ orchestrator }) => orchestrator)) return Promise.resolve();
+async function buildPrograms(programs: readonly string[]): Promise<void> {
+  if (programs.length === 0) return;
   const permissions = ["--allow-read", "--allow-write", "--allow-env", "--allow-run"];
-  return deno(
-    ["run", "--quiet", "--no-prompt", "--no-check", ...permissions, "scripts/orchestrator/main.ts"],
+  await deno(
+    ["run", "--quiet", "--no-prompt", "--no-check", ...permissions, "scripts/orchestrator/main.ts", ...programs],
     BUILD_DEADLINE,
   );
+}
+
+/** The builds for each need of a group. One build runs at a time; the API server, with more tests, comes first. */
+function startBuilds(groups: readonly TestGroup[]): Readonly<Record<NonNullable<TestGroup["needs"]>, Promise<void>>> {
+  const needs = new Set(groups.map((group) => group.needs));
+  const server = needs.has("API server") || needs.has("cluster") ? buildPrograms(API_SERVER_PROGRAMS) : undefined;
+  const cluster = needs.has("cluster") ? server?.then(() => buildPrograms(CLUSTER_PROGRAMS)) : undefined;
+  return { "API server": server ?? Promise.resolve(), cluster: cluster ?? Promise.resolve() };
 }
 
 function count(cases: readonly TestCase[], result: TestCase["result"]): number {
@@ -137,11 +148,11 @@ if (paths.length === 0 && filter === undefined) {
     Deno.exit(1);
   }
 } else console.log("types are not checked in a part of a run; deno task dev and deno task ok check them");
-const built = buildOrchestrator(groups);
+const built = startBuilds(groups);
 const total = { passed: 0, failed: 0, skipped: 0 };
 const ignored: string[] = [];
 for (const [i, group] of groups.entries()) {
-  if (group.orchestrator) await built;
+  if (group.needs !== undefined) await built[group.needs];
   const { cases, output, trouble, seconds } = await runGroup(group, filter);
   const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
   total.passed += count(cases, "passed");

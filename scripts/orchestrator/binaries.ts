@@ -1,5 +1,5 @@
 /**
- * The orchestrator's programs for tests: built from Go modules, once per machine and version.
+ * Programs of the orchestrator for tests: built from Go modules, once per machine and version.
  *
  * Built programs are in the user's cache folder, shared by all trees of the machine. Concurrent builds take turns by a
  * system lock, which ends with its owner. A finished program is renamed into place, so a killed build leaves no file
@@ -9,35 +9,82 @@
  *
  * @module
  */
-import { findGo } from "../go.ts";
+import { findGo } from "./go.ts";
 
-/** The Go module that pins the version. */
-const MODULE = new URL("../../tests/orch/kubernetes/", import.meta.url).pathname;
-
-/** The version of the orchestrator. */
-function orchestratorVersion(): string {
-  const version = /^require k8s\.io\/kubernetes (v\S+)$/m.exec(Deno.readTextFileSync(`${MODULE}go.mod`))?.[1];
-  if (version === undefined) throw new Error(`${MODULE}go.mod requires no k8s.io/kubernetes`);
-  return version;
+/** A program, and the Go module that pins its version. */
+interface GoProgram {
+  /** Folder of the Go module, below `tests`. */
+  readonly module: string;
+  /** The required module that gives the version and the folder in the cache. */
+  readonly versionOf: string;
+  /** The package with the program's `main`. */
+  readonly package: string;
 }
 
-/** The programs that can be built. */
-export const ORCHESTRATOR_PROGRAMS = ["kube-apiserver", "kube-controller-manager"] as const;
-export type OrchestratorProgram = typeof ORCHESTRATOR_PROGRAMS[number];
+function kubernetes(program: string): GoProgram {
+  return { module: "orch/kubernetes", versionOf: "k8s.io/kubernetes", package: `k8s.io/kubernetes/cmd/${program}` };
+}
+
+/** The programs that can be built, in the order of their need. */
+const PROGRAMS = {
+  "kube-apiserver": kubernetes("kube-apiserver"),
+  "kube-controller-manager": kubernetes("kube-controller-manager"),
+  kubectl: kubernetes("kubectl"),
+  "kube-scheduler": kubernetes("kube-scheduler"),
+  kubelet: kubernetes("kubelet"),
+  "kube-proxy": kubernetes("kube-proxy"),
+  coredns: { module: "cluster/coredns", versionOf: "github.com/coredns/coredns", package: "." },
+} as const satisfies Readonly<Record<string, GoProgram>>;
+
+export type OrchestratorProgram = keyof typeof PROGRAMS;
+
+/** Names of the programs. */
+export const ORCHESTRATOR_PROGRAMS = Object.keys(PROGRAMS) as OrchestratorProgram[];
+
+/** The programs of tests with an API server alone. */
+export const API_SERVER_PROGRAMS: readonly OrchestratorProgram[] = ["kube-apiserver", "kube-controller-manager"];
+
+/** The further programs of tests with a whole cluster. */
+export const CLUSTER_PROGRAMS: readonly OrchestratorProgram[] = [
+  "kubectl",
+  "kube-scheduler",
+  "kubelet",
+  "kube-proxy",
+  "coredns",
+];
 
 /** Suffix of files of unfinished builds. */
 const UNFINISHED = ".unfinished";
 
-/** The folder of this machine's programs. Undefined if the environment has no cache folder. */
-export function orchestratorFolder(): string | undefined {
+function moduleFolder({ module }: GoProgram): string {
+  return new URL(`../../tests/${module}/`, import.meta.url).pathname;
+}
+
+/** The version of the module that a program comes from. */
+function versionOf(program: GoProgram): string {
+  const required = `${moduleFolder(program)}go.mod`;
+  const line = Deno.readTextFileSync(required).split("\n").find((line) => line.includes(`${program.versionOf} v`));
+  const version = /\sv\S+/.exec(line ?? "")?.[0].trim();
+  if (version === undefined) throw new Error(`${required} requires no ${program.versionOf}`);
+  return version;
+}
+
+/** The user's folder of caches. Undefined if the environment has none. */
+export function testCache(): string | undefined {
   const home = Deno.env.get("HOME");
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
-  return cache === undefined ? undefined : `${cache}/mesh-tests/kubernetes-${orchestratorVersion()}`;
+  return cache === undefined ? undefined : `${cache}/mesh-tests`;
+}
+
+/** The folder of a built program and its version, for example `~/.cache/mesh-tests/kubernetes-v1.33.13`. */
+function folderOf(program: GoProgram): string | undefined {
+  const cache = testCache();
+  return cache && `${cache}/${program.versionOf.split("/").at(-1)}-${versionOf(program)}`;
 }
 
 /** The path of a built program. Undefined if not built. */
-export function builtProgram(program: OrchestratorProgram): string | undefined {
-  const path = `${orchestratorFolder()}/${program}`;
+export function builtProgram(name: OrchestratorProgram): string | undefined {
+  const path = `${folderOf(PROGRAMS[name])}/${name}`;
   try {
     return Deno.statSync(path).isFile ? path : undefined;
   } catch (error) {
@@ -53,39 +100,44 @@ export function builtProgram(program: OrchestratorProgram): string | undefined {
  * @throws {Error} With Go's output, or if Go or the cache folder is missing.
  */
 export async function buildPrograms(
-  programs: readonly OrchestratorProgram[],
+  names: readonly OrchestratorProgram[],
   say: (line: string) => void,
 ): Promise<void> {
-  if (programs.every((program) => builtProgram(program) !== undefined)) return;
-  const folder = orchestratorFolder();
-  if (folder === undefined) throw new Error("neither XDG_CACHE_HOME nor HOME is set: expected one, for a cache folder");
-  await Deno.mkdir(folder, { recursive: true });
-  using lock = await Deno.open(`${folder}/lock`, { create: true, write: true });
-  await lock.lock(true);
-  for (const program of programs) {
-    if (builtProgram(program) === undefined) await build(program, folder, say);
+  const missing = names.filter((name) => builtProgram(name) === undefined);
+  if (missing.length === 0) return;
+  const cache = testCache();
+  if (cache === undefined) throw new Error("neither XDG_CACHE_HOME nor HOME is set: expected one, for a cache folder");
+  for (const name of missing) {
+    const folder = folderOf(PROGRAMS[name])!;
+    await Deno.mkdir(folder, { recursive: true });
+    using lock = await Deno.open(`${folder}/lock`, { create: true, write: true });
+    await lock.lock(true);
+    if (builtProgram(name) === undefined) await build(name, folder, say);
   }
 }
 
-async function build(program: OrchestratorProgram, folder: string, say: (line: string) => void): Promise<void> {
+async function build(name: OrchestratorProgram, folder: string, say: (line: string) => void): Promise<void> {
   const go = await findGo();
-  if (go === undefined) throw new Error(`${program}: no Go toolchain on the path or in /usr/local/go; GO may name one`);
-  const [started, version] = [performance.now(), orchestratorVersion()];
-  say(`${program} ${version}: built from Go modules, some minutes the first time ...`);
-  for (const { name } of Deno.readDirSync(folder)) if (name.endsWith(UNFINISHED)) Deno.removeSync(`${folder}/${name}`);
+  if (go === undefined) throw new Error(`${name}: no Go toolchain on the path or in /usr/local/go; GO may name one`);
+  const program = PROGRAMS[name];
+  const [started, version] = [performance.now(), versionOf(program)];
+  say(`${name} ${version}: built from Go modules, some minutes the first time ...`);
+  for (const file of Deno.readDirSync(folder)) {
+    if (file.name.endsWith(UNFINISHED)) Deno.removeSync(`${folder}/${file.name}`);
+  }
   // A Go process that outlives its starter writes to a separate file.
-  const unfinished = `${folder}/${program}-${Deno.pid}${UNFINISHED}`;
+  const unfinished = `${folder}/${name}-${Deno.pid}${UNFINISHED}`;
   const { success, stderr } = await new Deno.Command(go, {
-    args: [...buildArguments(version, unfinished), `k8s.io/kubernetes/cmd/${program}`],
-    cwd: MODULE,
+    args: [...buildArguments(version, unfinished), program.package],
+    cwd: moduleFolder(program),
     // Without cgo no C compiler is needed. Less garbage collection makes the Go compiler faster.
     env: { CGO_ENABLED: "0", GOGC: Deno.env.get("GOGC") ?? "400" },
     stdin: "null",
     stderr: "piped",
   }).output();
-  if (!success) throw new Error(`${program} was not built:\n${new TextDecoder().decode(stderr).trimEnd()}`);
-  await Deno.rename(unfinished, `${folder}/${program}`);
-  say(`${program} ${version}: ready (${((performance.now() - started) / 1000).toFixed(0)} s)`);
+  if (!success) throw new Error(`${name} was not built:\n${new TextDecoder().decode(stderr).trimEnd()}`);
+  await Deno.rename(unfinished, `${folder}/${name}`);
+  say(`${name} ${version}: ready (${((performance.now() - started) / 1000).toFixed(0)} s)`);
 }
 
 /** Debug information and inlining would take half of the build time. Clients refuse a server without a version. */

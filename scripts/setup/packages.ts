@@ -19,6 +19,7 @@ export const PACKAGES: readonly SystemPackage[] = [
   { name: "bind9-dnsutils", why: "dig reads the DNS server's answers" },
   { name: "chromium", why: "the pages for people in a real browser" },
   { name: "conntrack", why: "zones that the kernel tracks DNS in" },
+  { name: "containerd", why: "the container runtime of clusters" },
   { name: "containernetworking-plugins", why: "the node plugin behind real network plugins" },
   { name: "curl", why: "commands of the README" },
   { name: "dnsperf", why: "load on the DNS server" },
@@ -31,6 +32,8 @@ export const PACKAGES: readonly SystemPackage[] = [
   { name: "musl-tools", why: "programs that resolve names by musl" },
   { name: "nftables", why: "rules of others, in words that iptables lacks" },
   { name: "openssl", why: "certificates that other programs make and check" },
+  { name: "runc", why: "starts the containers of clusters" },
+  { name: "socat", why: "a way into the network of clusters" },
   { name: "time", why: "what a call of the node plugin costs" },
   { name: "zsh", why: "completion in a real zsh" },
 ];

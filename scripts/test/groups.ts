@@ -16,8 +16,8 @@ export interface TestGroup {
   readonly permissions: readonly string[];
   /** The examples in doc comments instead of test files. */
   readonly examples?: true;
-  /** Starts an API server, whose first build on a machine takes minutes. */
-  readonly orchestrator?: boolean;
+  /** Programs whose first build on a machine takes minutes. */
+  readonly needs?: "API server" | "cluster" | undefined;
 }
 
 const READ = "--allow-read";
@@ -60,6 +60,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   // Watched folders. Symbolic links need permission to write everywhere.
   folder: [READ, "--allow-write", ENV, DENO],
+  // A real cluster in namespaces, with its images and programs.
+  cluster: [READ, "--allow-write", ENV, NET, RUN, "--allow-sys=uid"],
   // Servers and proxies.
   effect: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // Sockets of both ends.
@@ -117,8 +119,8 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
   if (wanted.length > 0) {
     const byGroup = Map.groupBy(wanted, (path) => /^(?:\.\/)?tests\/([^/]+)/.exec(path)?.[1] ?? path);
     return [...byGroup].map(([name, paths]) => {
-      const orchestrator = paths.some((path) => startsApiServer(`${root}/${path}`));
-      return { name, paths, permissions: PERMISSIONS[name] ?? [], orchestrator };
+      const needs = paths.map((path) => needsOf(`${root}/${path}`)).find((needs) => needs !== undefined);
+      return { name, paths, permissions: PERMISSIONS[name] ?? [], needs };
     });
   }
   const folders = [...Deno.readDirSync(`${root}/tests`)].filter((e) => e.isDirectory && !NO_TESTS.has(e.name))
@@ -127,7 +129,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     name,
     paths: [`tests/${name}`],
     permissions: PERMISSIONS[name] ?? [],
-    orchestrator: startsApiServer(`${root}/tests/${name}`),
+    needs: needsOf(`${root}/tests/${name}`),
   }));
   const examples: TestGroup = {
     name: "examples",
@@ -135,8 +137,9 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     permissions: EXAMPLES,
     examples: true,
   };
-  // Groups with an API server come last: the API server is built while other groups run.
-  return [...groups.filter(({ orchestrator }) => !orchestrator), examples, ...groups.filter((g) => g.orchestrator)];
+  // Groups with an API server come last, and clusters at the very end: their programs are built while others run.
+  const needing = (needs: TestGroup["needs"]) => groups.filter((group) => group.needs === needs);
+  return [...needing(undefined), examples, ...needing("API server"), ...needing("cluster")];
 }
 
 function hasTests(folder: string): boolean {
@@ -144,8 +147,10 @@ function hasTests(folder: string): boolean {
 }
 
 /** @param path Of a folder or a file. */
-function startsApiServer(path: string): boolean {
-  return someTest(path, (file) => /support\/server\/(tests|api_server)\.ts"/.test(Deno.readTextFileSync(file)));
+function needsOf(path: string): TestGroup["needs"] {
+  const imports = (module: RegExp) => someTest(path, (file) => module.test(Deno.readTextFileSync(file)));
+  if (imports(/support\/cluster_tests\.ts"/)) return "cluster";
+  return imports(/support\/server\/(tests|api_server)\.ts"/) ? "API server" : undefined;
 }
 
 function someTest(path: string, matches: (file: string) => boolean): boolean {

@@ -1,5 +1,6 @@
 /** A machine of a cloud: the agent's node, the machine's token, and the workload's tokens. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { withPorts } from "../../scripts/ports.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
@@ -42,6 +43,7 @@ Deno.test({
         await until("the certificate is served", () => agent.output.includes("certificate valid until"));
         assert.deepEqual(authority.requests.map((request) => request.token), [`Bearer ${token}`]);
         const file = `${agent.folder}/var/run/secrets/tokens/mesh-token`;
+        await until("the token is kept", () => existsSync(file));
         assert.equal(await Deno.readTextFile(file), token);
         assert.equal((await Deno.stat(file)).mode! & 0o777, 0o640);
         const response = await fetch(`http://127.0.0.1:${sts}/token`, {

@@ -37,6 +37,7 @@ const WORDS: Readonly<Record<string, string>> = {
   init: "a kind of container",
   kubectl: "asked for what the API tells, where it is there; elsewhere the test asks the API",
   patch: "a verb of the orchestrator's API",
+  reboot: "an order of a cluster of tests",
   route: "a field",
   w: "a name",
   watch: "a verb of the orchestrator's API, a mode of a client",

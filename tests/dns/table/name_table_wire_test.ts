@@ -110,15 +110,21 @@ Deno.test("what is read of a message that was changed on its way is what protobu
         [host, { ips = [], alt_hosts = [], ...rest }]: [string, Info],
       ) => [
         host,
-        { ips, ...rest, ...(alt_hosts.length === 0 ? {} : { altHosts: alt_hosts }) },
+        { ips, ...withoutEmpty(rest), ...(alt_hosts.length === 0 ? {} : { altHosts: alt_hosts }) },
       ]);
-      assert.deepEqual(Object.entries(names).sort(), expected.sort());
+      const ours = Object.entries(names).map(([host, attributes]) => [host, withoutEmpty(attributes)]);
+      assert.deepEqual(ours.sort(), expected.sort());
       read++;
     }),
     { numRuns: 500 },
   );
   assert(read > 100, `${read} of 500 were read`);
 });
+
+/** An empty text on the wire means the same as a missing text. protobufjs leaves out some empty texts. */
+function withoutEmpty<T extends object>(attributes: T): Partial<T> {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== "")) as Partial<T>;
+}
 
 /** Undefined: a tag has more than 32 bits. protobufjs refuses such a tag, and our decoder cuts the tag. */
 function decodedByProtobufjs(bytes: Uint8Array): { readonly table?: Record<string, object> } | undefined {

@@ -1,9 +1,12 @@
 //go:build tools
 
-// Package kubernetes pins the version of the API server that the tests build.
+// Package kubernetes pins the version of the orchestrator's programs that the tests build.
 package kubernetes
 
 import (
 	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	_ "k8s.io/kubernetes/cmd/kube-proxy/app"
+	_ "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	_ "k8s.io/kubernetes/cmd/kubelet/app"
 )

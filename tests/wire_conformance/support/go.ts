@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { findGo } from "../../../scripts/go.ts";
+import { findGo } from "../../../scripts/orchestrator/go.ts";
 
 /** The Go toolchain; undefined where there is none. */
 export const go: string | undefined = await findGo();

@@ -25,11 +25,16 @@ export class ServerKeys implements AsyncDisposable {
     this.#authority = authority;
   }
 
-  /** Makes keys and certificates, and writes the files. */
-  static async make(folder: string): Promise<ServerKeys> {
+  /**
+   * Makes keys and certificates, and writes the files.
+   *
+   * @param addresses Further addresses of the server.
+   */
+  static async make(folder: string, addresses: readonly string[] = []): Promise<ServerKeys> {
     const authority = await Authority.make("test-ca");
     const names = ["localhost", "kubernetes.default.svc"].map((name) => ["DNS", name] as const);
-    const serving = await authority.sign("kube-apiserver", 1, [["IP", "127.0.0.1"], ...names]);
+    const ips = ["127.0.0.1", ...addresses].map((address) => ["IP", address] as const);
+    const serving = await authority.sign("kube-apiserver", 1, [...ips, ...names]);
     const accounts = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     const files: Readonly<Record<keyof typeof KEY_FILES, string>> = {
       ca: authority.certificate,

@@ -5,7 +5,7 @@
  * @module
  */
 import { builtProgram, type OrchestratorProgram } from "../../../../scripts/orchestrator/binaries.ts";
-import { findGo } from "../../../../scripts/go.ts";
+import { findGo } from "../../../../scripts/orchestrator/go.ts";
 import { openssl } from "../../../certificates.ts";
 
 /** Why this machine cannot run an API server; undefined: the machine can. */

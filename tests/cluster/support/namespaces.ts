@@ -1,0 +1,114 @@
+/**
+ * Namespaces of the system, as a machine of its own: mounts, network, processes, host name. Whatever runs inside ends
+ * with the namespaces, and the namespaces end with the process that made them, however that process ends.
+ *
+ * Permissions: run (setpriv, nsenter, cat).
+ *
+ * @module
+ */
+import { StartedProgram } from "../../orch/support/server/program.ts";
+
+/** The first process: takes over orphans, and waits for ever. */
+const FIRST_PROCESS = "mount --make-rshared / && echo ready; while :; do sleep 100000 & wait; done";
+
+/** See the module. */
+export class Namespaces {
+  readonly #holder: Deno.ChildProcess;
+  /** Process id of the first process, as the host sees the process. */
+  readonly pid: number;
+
+  private constructor(holder: Deno.ChildProcess, pid: number) {
+    this.#holder = holder;
+    this.pid = pid;
+  }
+
+  static async make(): Promise<Namespaces> {
+    const kinds = ["--mount", "--net", "--pid", "--uts", "--ipc"];
+    const holder = new Deno.Command("setpriv", {
+      args: [
+        ...["--pdeathsig", "KILL", "--", "unshare", ...kinds, "--fork", "--kill-child", "--mount-proc"],
+        ...["--propagation", "private", "--", "sh", "-c", FIRST_PROCESS],
+      ],
+      ...{ stdin: "null", stdout: "piped", stderr: "inherit" },
+    }).spawn();
+    const { value } = await holder.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
+    if (value !== "ready\n") throw new Error("no namespaces: see the message of unshare above; root is needed");
+    // The runtime itself reads this folder only with all permissions.
+    const children = new Deno.Command("cat", { args: [`/proc/${holder.pid}/task/${holder.pid}/children`] });
+    return new Namespaces(holder, Number(new TextDecoder().decode((await children.output()).stdout).trim()));
+  }
+
+  /** Arguments for `nsenter` that run a program inside. */
+  entering(path: string, ...args: readonly string[]): string[] {
+    return [`--target=${this.pid}`, "--mount", "--net", "--pid", "--uts", "--ipc", "--", path, ...args];
+  }
+
+  /**
+   * Runs a shell script inside.
+   *
+   * @returns standard output
+   * @throws {Error} with the output, when the script fails
+   */
+  async shell(script: string): Promise<string> {
+    const { success, stdout, stderr } = await new Deno.Command("nsenter", {
+      args: this.entering("sh", "-euc", script),
+      stdin: "null",
+    }).output();
+    const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    if (!success) throw new Error(`${script}\nfailed:\n${out}${err}`);
+    return out!;
+  }
+
+  /** Starts a program inside. The log is `FOLDER/NAME.log`; the folder has the same path inside and outside. */
+  start(name: string, path: string, args: readonly string[], folder: string): InnerProgram {
+    return new InnerProgram(this, name, path, args, folder);
+  }
+
+  /** Ends everything inside, at once. */
+  async end(): Promise<void> {
+    try {
+      this.#holder.kill("SIGKILL");
+    } catch { /* The holder has ended already. */ }
+    await this.#holder.status;
+    await this.#holder.stdout.cancel().catch(() => {});
+  }
+}
+
+/** A program in namespaces. */
+export class InnerProgram {
+  readonly #namespaces: Namespaces;
+  readonly #program: StartedProgram;
+  readonly #pidFile: string;
+  readonly name: string;
+
+  constructor(namespaces: Namespaces, name: string, path: string, args: readonly string[], folder: string) {
+    this.name = name;
+    this.#namespaces = namespaces;
+    this.#pidFile = `${folder}/${name}.pid`;
+    // The process id is that of the inner process namespace.
+    const script = 'cd "$0" && echo $$ >"$1" && shift && exec "$@"';
+    const inner = ["sh", "-c", script, folder, this.#pidFile, path, ...args];
+    this.#program = new StartedProgram(name, "nsenter", namespaces.entering(inner[0]!, ...inner.slice(1)), folder);
+  }
+
+  /** Resolves when the program has ended. */
+  get ended(): Promise<void> {
+    return this.#program.ended;
+  }
+
+  /** The end of the log. */
+  async log(): Promise<string> {
+    return await this.#program.log();
+  }
+
+  /** Sends a signal to the program, which may have ended. */
+  async signal(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void> {
+    await this.#namespaces.shell(`kill -${signal} "$(cat ${this.#pidFile})" || true`);
+  }
+
+  /** Ends the program by a signal, and waits for the end. */
+  async stop(signal: "TERM" | "KILL" = "TERM"): Promise<void> {
+    await this.signal(signal);
+    await this.#program.ended;
+  }
+}

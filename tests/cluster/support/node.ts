@@ -1,0 +1,213 @@
+/**
+ * A node of a cluster: kubelet, containerd, runc and kube-proxy, in namespaces of their own. The files of the node are
+ * in the folder of the cluster, so they outlive a reboot.
+ *
+ * Permissions: read and write (temp folder), run (nsenter, setpriv, the programs).
+ *
+ * @module
+ */
+import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
+import type { ControlPlane } from "./control_plane.ts";
+import { containerdConfig, kubeletConfig, kubeletFlags, kubeProxyFlags, podNetwork } from "./files.ts";
+import { type InnerProgram, Namespaces } from "./namespaces.ts";
+import type { ClusterNetwork } from "./network.ts";
+
+/** How a node is to be. */
+export interface NodeOptions {
+  /** Number of the node, from 1; the name is `nodeN`. */
+  readonly number: number;
+  /** Number of nodes of the cluster. */
+  readonly nodes: number;
+  /** The plugin that connects pods. */
+  readonly plugin: "bridge" | "ptp";
+  /** Archives of images for the container runtime. */
+  readonly images: readonly string[];
+}
+
+/** Programs of a node, in the order of their start. */
+type NodeProgram = "containerd" | "kubelet" | "kube-proxy";
+
+/** Longest wait for the container runtime, in steps of 100 ms. */
+const RUNTIME_TRIES = 300;
+
+/** Folders of the node's own, above those of the host. `/etc` shows the host's files too. */
+const OWN_FOLDERS = ["/var/lib", "/var/log", "/opt"];
+
+/** See the module. */
+export class ClusterNode {
+  readonly name: string;
+  readonly address: string;
+  readonly folder: string;
+  readonly #plane: ControlPlane;
+  readonly #network: ClusterNetwork;
+  readonly #options: NodeOptions;
+  readonly #running = new Map<NodeProgram, InnerProgram>();
+  #namespaces: Namespaces | undefined;
+
+  /** @param folder Of the cluster. */
+  constructor(plane: ControlPlane, folder: string, network: ClusterNetwork, options: NodeOptions) {
+    this.name = `node${options.number}`;
+    this.address = network.node(options.number);
+    this.folder = `${folder}/${this.name}`;
+    this.#plane = plane;
+    this.#network = network;
+    this.#options = options;
+  }
+
+  /** The namespaces of the running node. */
+  get namespaces(): Namespaces {
+    if (this.#namespaces === undefined) throw new Error(`${this.name} does not run`);
+    return this.#namespaces;
+  }
+
+  /** Writes the node's files, starts the container runtime, and loads the images. */
+  async prepare(): Promise<void> {
+    for (const path of ["etc-upper", "etc-work", ...OWN_FOLDERS.map((path) => path.slice(1).replace("/", "-"))]) {
+      await Deno.mkdir(`${this.folder}/${path}`, { recursive: true });
+    }
+    await this.#writeFiles();
+    await this.#boot();
+    for (const image of this.#options.images) await this.shell(`ctr -n k8s.io images import ${image} >/dev/null`);
+  }
+
+  /** Starts the kubelet and kube-proxy. The API server must be ready. */
+  startKubelet(): void {
+    const kubeconfig = `${this.folder}/kubelet.kubeconfig`;
+    const config = `${this.folder}/kubelet.json`;
+    this.#start("kubelet", builtProgram("kubelet")!, kubeletFlags(config, kubeconfig, this.name, this.address));
+    const admin = `${this.folder}/../control/admin.kubeconfig`;
+    this.#start("kube-proxy", builtProgram("kube-proxy")!, kubeProxyFlags(admin, this.name, this.#network));
+  }
+
+  /** A running program of the node. */
+  program(name: NodeProgram): InnerProgram {
+    const program = this.#running.get(name);
+    if (program === undefined) throw new Error(`${name} does not run on ${this.name}`);
+    return program;
+  }
+
+  /** Stops a program and starts it again. Containers run on. */
+  async restart(name: NodeProgram, signal: "TERM" | "KILL" = "TERM"): Promise<void> {
+    await this.program(name).stop(signal);
+    if (name === "containerd") return await this.#startRuntime();
+    await this.program("kube-proxy").stop("KILL");
+    this.startKubelet();
+  }
+
+  /** Ends every process and the network of the node at once, and boots the node again. Files stay. */
+  async reboot(): Promise<void> {
+    await this.end();
+    await this.#boot();
+    this.startKubelet();
+  }
+
+  /** Runs a shell script on the node. @returns standard output */
+  async shell(script: string): Promise<string> {
+    return await this.namespaces.shell(script);
+  }
+
+  async end(): Promise<void> {
+    await this.#namespaces?.end();
+    this.#namespaces = undefined;
+    this.#running.clear();
+  }
+
+  async #boot(): Promise<void> {
+    this.#namespaces = await Namespaces.make();
+    await this.shell(this.#mounts());
+    await this.#plug();
+    await this.#startRuntime();
+  }
+
+  async #startRuntime(): Promise<void> {
+    this.#start("containerd", "containerd", ["--config", `${this.folder}/containerd.toml`]);
+    for (let tries = 1;; tries++) {
+      if (await this.shell("ctr version").then(() => true, () => false)) return;
+      if (tries === RUNTIME_TRIES) {
+        throw new Error(`containerd does not answer:\n${await this.program("containerd").log()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  #start(name: NodeProgram, path: string, args: readonly string[]): void {
+    this.#running.set(name, this.namespaces.start(name, path, args, this.folder));
+  }
+
+  /** The node's view of the file system. */
+  #mounts(): string {
+    const { folder } = this;
+    const binds = OWN_FOLDERS.map((path) => `mount --bind ${folder}/${path.slice(1).replace("/", "-")} ${path}`);
+    return [
+      `hostname ${this.name}`,
+      // The network of the node has a view of /sys of its own; control groups are the host's.
+      `mkdir -p ${folder}/cgroup && mount --rbind /sys/fs/cgroup ${folder}/cgroup`,
+      "mount -t sysfs sysfs /sys",
+      `mount --rbind ${folder}/cgroup /sys/fs/cgroup`,
+      "mount -t tmpfs tmpfs /run",
+      "mkdir -p /run/containerd /run/lock",
+      `mount -t overlay overlay -o lowerdir=/etc,upperdir=${folder}/etc-upper,workdir=${folder}/etc-work /etc`,
+      ...binds,
+      "mkdir -p /opt/cni/bin /etc/cni/net.d /var/lib/kubelet /var/lib/containerd /var/log/pods /var/log/containers",
+      "cp -n /usr/lib/cni/* /opt/cni/bin/",
+      `[ -e /etc/cni/net.d/.made ] || { cp ${folder}/10-pods.conflist /etc/cni/net.d/ && touch /etc/cni/net.d/.made; }`,
+      "mount --make-rshared /",
+    ].join("\n");
+  }
+
+  /** Plugs the node into the bridge of the control plane. The kernel of a test machine may lack dummy devices. */
+  async #plug(): Promise<void> {
+    const { number, nodes } = this.#options;
+    const { control } = this.#network;
+    const here = `/proc/${this.namespaces.pid}/ns/net`;
+    await this.#plane.namespaces.shell(`ip link del ${this.name} 2>/dev/null || true`);
+    const nsenter = new Deno.Command("nsenter", {
+      args: [
+        `--net=/proc/${this.#plane.namespaces.pid}/ns/net`,
+        ...[
+          "ip",
+          "link",
+          "add",
+          this.name,
+          "type",
+          "veth",
+          "peer",
+          "name",
+          "eth0",
+          "netns",
+          String(this.namespaces.pid),
+        ],
+      ],
+    });
+    const { success, stderr } = await nsenter.output();
+    if (!success) throw new Error(`${here}: ${new TextDecoder().decode(stderr)}`);
+    await this.#plane.namespaces.shell([
+      `ip link set ${this.name} master nodes up`,
+      `ip route replace ${this.#network.podsOf(number)} via ${this.address}`,
+      ...number === 1 ? [`ip route replace ${this.#network.balancers} via ${this.address}`] : [],
+    ].join("\n"));
+    const others = Array.from({ length: nodes }, (_, i) => i + 1).filter((other) => other !== number);
+    await this.shell([
+      "ip link set lo up",
+      `ip addr add ${this.address}/24 dev eth0`,
+      "ip link set eth0 up",
+      `ip route add default via ${control}`,
+      ...others.map((other) => `ip route add ${this.#network.podsOf(other)} via ${this.#network.node(other)}`),
+      "echo 1 > /proc/sys/net/ipv4/ip_forward",
+    ].join("\n"));
+  }
+
+  async #writeFiles(): Promise<void> {
+    const user = await this.#plane.keys.user(`system:node:${this.name}`, ["system:nodes"]);
+    const access = await this.#plane.writeAccess(`${this.name}.kubeconfig`, user);
+    await Deno.copyFile(access, `${this.folder}/kubelet.kubeconfig`);
+    const network = podNetwork(this.#network.podsOf(this.#options.number), this.#options.plugin);
+    const kubelet = kubeletConfig(this.#network, `${this.folder}/../control`);
+    const files = {
+      "containerd.toml": containerdConfig(),
+      "10-pods.conflist": JSON.stringify(network, null, 2),
+      "kubelet.json": JSON.stringify(kubelet, null, 2),
+    };
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${this.folder}/${name}`, text);
+  }
+}

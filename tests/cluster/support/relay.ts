@@ -1,0 +1,54 @@
+/**
+ * A port of this machine that leads to the API server inside of the cluster's network.
+ *
+ * Permissions: net (127.0.0.1), read and write (the folder of the socket), run (nsenter, setpriv, socat).
+ *
+ * @module
+ */
+import type { InnerProgram, Namespaces } from "./namespaces.ts";
+
+/** Longest wait for the socket, in steps of 50 ms. */
+const TRIES = 200;
+
+/** See the module. */
+export class ApiRelay implements AsyncDisposable {
+  readonly port: number;
+  readonly #listener: Deno.Listener;
+  readonly #socket: string;
+  readonly #inner: InnerProgram;
+
+  private constructor(listener: Deno.TcpListener, socket: string, inner: InnerProgram) {
+    this.#listener = listener;
+    this.port = listener.addr.port;
+    this.#socket = socket;
+    this.#inner = inner;
+    this.#serve();
+  }
+
+  /** @param target Address and port in the namespaces. */
+  static async start(namespaces: Namespaces, target: string, folder: string): Promise<ApiRelay> {
+    const socket = `${folder}/api.sock`;
+    const args = [`UNIX-LISTEN:${socket},fork`, `TCP:${target}`];
+    const inner = namespaces.start("socat", "socat", args, folder);
+    for (let tries = 1; !await Deno.stat(socket).then(() => true, () => false); tries++) {
+      if (tries === TRIES) throw new Error(`socat made no socket:\n${await inner.log()}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return new ApiRelay(Deno.listen({ hostname: "127.0.0.1", port: 0 }), socket, inner);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    await this.#inner.stop("KILL").catch(() => {});
+  }
+
+  async #serve(): Promise<void> {
+    for await (const client of this.#listener) this.#carry(client).catch(() => {});
+  }
+
+  async #carry(client: Deno.Conn): Promise<void> {
+    const server = await Deno.connect({ transport: "unix", path: this.#socket });
+    // Both ends of a connection close together; an end that closes first is not an error.
+    await Promise.allSettled([client.readable.pipeTo(server.writable), server.readable.pipeTo(client.writable)]);
+  }
+}
