@@ -24,6 +24,11 @@ export function nameOf(role: InjectedRole): string {
   return NAMES[role][0];
 }
 
+/** Istio's names of all roles. */
+export function peersNames(): ReadonlySet<string> {
+  return new Set(Object.values(NAMES).map(([, peers]) => peers));
+}
+
 /** The role of a container, by its name in either spelling; undefined: the container belongs to the application. */
 export function roleOf({ name }: { readonly name: string }): InjectedRole | undefined {
   return ROLES.get(name);

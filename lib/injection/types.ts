@@ -87,7 +87,8 @@ export interface InjectionParameters {
 
 /** The result of injection into a pod. */
 export type InjectionResult =
-  | { readonly kind: "skipped"; readonly reason: string }
+  /** With lines for the pod's author, if the author probably wished for a proxy. */
+  | { readonly kind: "skipped"; readonly reason: string; readonly warnings?: readonly string[] }
   /** With every reason why the pod cannot have the requested proxy. */
   | { readonly kind: "refused"; readonly problems: readonly string[] }
   /** With lines for the pod's author about wishes that injection could not fulfil. */

@@ -11,6 +11,11 @@
  * Each entry exists in this project's spelling and in Istio's. On a namespace or pod with labels in both spellings,
  * this project's labels count, so that no pod matches two entries; either spelling opts out.
  *
+ * Where Istio's injector runs, labels in Istio's spelling ask Istio's injector too. The API calls configurations in the
+ * order of their names, and `istio-...` comes before `mesh-...`: so the entries in Istio's spelling leave out pods that
+ * Istio's injector has already changed. The API decides by itself, and such pods do not wait for this server. Of the
+ * other entries the injector sees the same and adds no second proxy.
+ *
  * Labels of a namespace do not select pods that the injector itself needs: with `failurePolicy: Fail`, the first server
  * could never start. So the server's namespace and the orchestrator's namespaces are exempt from entries by namespace.
  *
@@ -36,6 +41,8 @@ export interface InjectorEntry {
   readonly name: string;
   readonly namespaceSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
   readonly objectSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
+  /** Conditions on the pod beside its labels, in CEL. All must hold. Absent: there are none. */
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 
 /** The server that the entries ask. */
@@ -50,6 +57,14 @@ export interface InjectorScope {
 export const INJECTOR_NAMES: Readonly<Record<EntrySpelling, string>> = {
   own: "sidecar-injector.mesh.io",
   peers: "sidecar-injector.istio.io",
+};
+
+/** Holds unless Istio's injector has changed the pod. */
+const NOT_YET_INJECTED = {
+  name: "not-injected-by-istio",
+  expression: `!has(object.metadata.annotations) || !("${
+    peersKey("sidecar.mesh.io/status")
+  }" in object.metadata.annotations)`,
 };
 
 /** Namespaces of the orchestrator. */
@@ -102,6 +117,7 @@ function entriesIn(spelling: EntrySpelling, { revision, namespace }: InjectorSco
     name: `${prefix}.${INJECTOR_NAMES[spelling]}`,
     namespaceSelector: { matchExpressions: ofNamespace },
     objectSelector: { matchExpressions: ofPod },
+    ...(spelling === "peers" && { matchConditions: [NOT_YET_INJECTED] }),
   });
   const uninjected = [absent(OWN.injection), absent(PEERS.injection)];
   const ofRevision = [

@@ -20,8 +20,11 @@ const initNames = ["mesh-init", "istio-init"];
 /** Keys that say whether a pod is injected. The label takes precedence over the annotation. */
 const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
 
-/** Annotations that injection leaves on a pod. */
-const statusKeys = ["sidecar.mesh.io/status", "sidecar.istio.io/status"];
+/** The annotation of Istio's injector. */
+const peersStatus = "sidecar.istio.io/status";
+
+/** Annotations that injection leaves on a pod, this project's first. */
+const statusKeys = ["sidecar.mesh.io/status", peersStatus];
 
 /** Annotations with the mode of redirection. */
 export const modeKeys = ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"];
@@ -60,7 +63,10 @@ export function decide(
   if (isFalse(valueOf(pod.labels, injectKeys) ?? valueOf(pod.annotations, injectKeys))) {
     return pass("injection is switched off for it");
   }
-  if (valueOf(pod.annotations, statusKeys) === undefined) return pass("it was not injected");
+  const status = statusKeys.find((key) => Object.hasOwn(pod.annotations, key));
+  if (status === undefined) return pass("it was not injected");
+  // Two plugins would set up two sets of rules. Without Istio's plugin, the pod's own validation keeps the pod from starting.
+  if (status === peersStatus) return pass("Istio's injector added its proxy, and Istio's plugin redirects it");
   if (valueOf(pod.annotations, modeKeys) === "NONE") return pass("its interception mode is NONE");
   return { do: "redirect", proxy };
 }

@@ -40,9 +40,8 @@ export function repairFilter(options: RepairOptions): PodFilter {
 /** True for a pod that started without redirection, and is not ending already. */
 export function isBroken(pod: Pod, options: RepairOptions): boolean {
   if (pod.ending) return false;
-  if (options.sidecarAnnotation !== "" && !spellings(options.sidecarAnnotation).some((key) => key in pod.annotations)) {
-    return false;
-  }
+  // A pod with Istio's annotation is a matter of Istio's plugin and of its repair.
+  if (options.sidecarAnnotation !== "" && !(options.sidecarAnnotation in pod.annotations)) return false;
   return pod.initStatuses.some((status) => {
     if (options.initContainerName !== "" && !containerNames(options.initContainerName).includes(status.name)) {
       return false;
@@ -59,11 +58,6 @@ function matches(end: Termination, options: RepairOptions): boolean {
   const message = (options.terminationMessage ?? "").trim();
   return (message === "" || message === end.message.trim()) &&
     (options.initContainerExitCode === 0 || options.initContainerExitCode === end.exitCode);
-}
-
-/** The default is known under Istio's name too. */
-function spellings(annotation: string): string[] {
-  return annotation === "sidecar.mesh.io/status" ? [annotation, "sidecar.istio.io/status"] : [annotation];
 }
 
 function containerNames(name: string): string[] {

@@ -90,7 +90,7 @@ export class Injector {
       case "skipped":
         metrics.counter("sidecar_injection_skip_total").inc();
         log.info("a pod gets no proxy", { ...place, why: result.reason });
-        return { ...ADMITTED, warnings };
+        return { ...ADMITTED, warnings: [...warnings, ...(result.warnings ?? [])] };
       case "refused":
         return { ...this.#refusedPod(place, result.problems), warnings };
       case "injected":

@@ -1,7 +1,8 @@
 /**
  * Injection takes a pod, and returns the pod with its proxy, or the reason against a proxy.
  *
- * Parts of an earlier injection are removed first, so injecting twice has the same result as injecting once.
+ * Parts of an earlier injection are removed first, so injecting twice has the same result as injecting once. A pod with
+ * the proxy of Istio's injector keeps that proxy.
  *
  * @module
  */
@@ -14,6 +15,7 @@ import type { InjectedPod, PodContainer } from "../pod.ts";
 import { podProxySettings } from "../proxy_settings.ts";
 import { goesOn, isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
 import { ownTexts } from "../spelling.ts";
+import { otherInjection } from "./other_injector.ts";
 import { beforeInjection, type PodBefore } from "./status.ts";
 import { BUILT_IN } from "../templates/built_in.ts";
 import { textPart } from "../templates/text.ts";
@@ -28,6 +30,11 @@ const NATIVE_SINCE = 29;
 export function injectPod(request: InjectionRequest, settings: InjectionSettings): InjectionResult {
   const reason = whyNot(request, settings.config);
   if (reason !== undefined) return { kind: "skipped", reason };
+  const other = otherInjection(request.pod);
+  if (other !== undefined) {
+    if ("problem" in other) return { kind: "refused", problems: [other.problem] };
+    return { kind: "skipped", reason: other.reason, warnings: [other.warning] };
+  }
   const before = podBefore(request.pod, settings);
   const input = sidecarInput({ ...request, pod: before.pod }, settings);
   const parts = partsOf(input);

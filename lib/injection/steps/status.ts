@@ -21,6 +21,14 @@ const statusSchema = z.object({ initContainers: names, containers: names, volume
 const containers = z.array(z.looseObject({ name: z.string() })).nullish().transform((list) => list ?? []);
 const overridesSchema = z.object({ containers, initContainers: containers });
 
+/** The names in a status. */
+export type InjectionStatus = z.infer<typeof statusSchema>;
+
+/** Reads the annotation of an injection; undefined: there is no readable status. */
+export function readStatus(text: string | undefined): InjectionStatus | undefined {
+  return parsed(statusSchema, text);
+}
+
 /** A pod as it was before an earlier injection. */
 export interface PodBefore {
   readonly pod: InjectedPod;
@@ -33,7 +41,7 @@ export interface PodBefore {
 /** Removes the containers and volumes of an earlier injection. A pod without a readable status stays unchanged. */
 export function beforeInjection(pod: InjectedPod): PodBefore {
   const annotations = ownTexts(pod.metadata.annotations);
-  const status = parsed(statusSchema, annotations[STATUS]);
+  const status = readStatus(annotations[STATUS]);
   const clean = {
     ...pod,
     metadata: { ...pod.metadata, annotations: without(pod.metadata.annotations, [STATUS, OVERRIDES]) },
@@ -63,7 +71,7 @@ export function beforeInjection(pod: InjectedPod): PodBefore {
   };
 }
 
-function isAdded(name: string, status: z.infer<typeof statusSchema>): boolean {
+function isAdded(name: string, status: InjectionStatus): boolean {
   return status.containers.has(name) || status.initContainers.has(name);
 }
 

@@ -124,6 +124,10 @@ const passed: Record<string, Given & { why: RegExp }> = {
     pod: pod({ annotations: { "sidecar.istio.io/interceptionMode": "NONE" } }),
     why: /interception mode is NONE/,
   },
+  "injected by Istio's injector, whose plugin redirects it": {
+    pod: { ...pod(), metadata: { uid: "u1", annotations: { "sidecar.istio.io/status": "{}" } } },
+    why: /Istio's plugin redirects/,
+  },
   "not injected": { pod: { ...pod(), metadata: { uid: "u1", annotations: {} } }, why: /not injected/ },
 };
 for (const [what, { why, ...given }] of Object.entries(passed)) {

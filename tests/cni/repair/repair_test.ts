@@ -44,7 +44,11 @@ function pod(name: string, status: ApiObject, more: ApiObject = {}): ApiObject {
 const loops = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended(126, " no redirection \n") };
 const judged: [string, boolean, ApiObject, Partial<RepairOptions>][] = [
   ["ended with the code before", true, pod("p", loops), {}],
-  ["in Istio's names", true, {
+  ["injected here, in a container of Istio's name", true, {
+    metadata: { annotations: { "sidecar.mesh.io/status": "" } },
+    status: { initContainerStatuses: [{ name: "istio-validation", ...loops }] },
+  }, {}],
+  ["injected by Istio's injector", false, {
     metadata: { annotations: { "sidecar.istio.io/status": "" } },
     status: { initContainerStatuses: [{ name: "istio-validation", ...loops }] },
   }, {}],
