@@ -22,6 +22,7 @@ export const PACKAGES: readonly SystemPackage[] = [
   { name: "containerd", why: "the container runtime of clusters" },
   { name: "containernetworking-plugins", why: "the node plugin behind real network plugins" },
   { name: "curl", why: "commands of the README" },
+  { name: "debootstrap", why: "the Debian of images" },
   { name: "dnsperf", why: "load on the DNS server" },
   { name: "etcd-server", why: "where the orchestrator's API server keeps its objects" },
   { name: "fish", why: "completion in a real fish" },

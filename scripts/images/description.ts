@@ -1,0 +1,129 @@
+/**
+ * The images, as data: files, links, environment, user and first program of each. The images of the programs have the
+ * content of the target `bundled` of `containers/`, on a base that this machine can make. `tests/scripts/images_test.ts`
+ * compares both.
+ *
+ * Permissions: read of deno.json.
+ *
+ * @module
+ */
+import { type BundledProgram, bundleSpec, launcherPath } from "../bundle.ts";
+
+/** A file or a folder with all its files, copied into a layer. An executable file has mode 0755, another file 0644. */
+export interface Copied {
+  /** Path in the tree, {@linkcode RUNTIME} or {@linkcode ENVOY}. */
+  readonly from: string;
+  /** Absolute path in the image. */
+  readonly to: string;
+}
+
+/** A symbolic link in a layer. */
+export interface Linked {
+  readonly to: string;
+  readonly target: string;
+}
+
+/** A C program, compiled into a static executable. */
+export interface Compiled {
+  /** Path of the source in the tree. */
+  readonly source: string;
+  readonly to: string;
+}
+
+/** A layer above the base. */
+export interface Layer {
+  /** Name in the history of the image. */
+  readonly name: string;
+  readonly files: readonly (Copied | Linked | Compiled)[];
+}
+
+/** An image. */
+export interface Image {
+  /** Full name with tag. */
+  readonly reference: string;
+  /** The Debian of `base.ts`, or an empty root. */
+  readonly base: "debian" | "empty";
+  /** The program whose bundle the image has. */
+  readonly bundle?: BundledProgram;
+  readonly content: readonly Layer[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: string;
+  readonly entrypoint: readonly string[];
+}
+
+/** The runtime's own executable. */
+export const RUNTIME = "(runtime)";
+
+/** The Envoy of the set-up, or of the variable ENVOY. */
+export const ENVOY = "(envoy)";
+
+/** The images of a cluster's mesh. */
+export const MESH_IMAGES = ["pilot-discovery", "proxy"] as const;
+
+/** Images for tests: the first process of a pod, and a server and client of tests. */
+export const TEST_IMAGES = ["pause", "echo"] as const;
+
+export type ImageName = typeof MESH_IMAGES[number] | typeof TEST_IMAGES[number];
+
+const runtime: Layer = { name: "runtime", files: [{ from: RUNTIME, to: "/usr/local/bin/deno" }] };
+const envoy: Layer = { name: "Envoy", files: [{ from: ENVOY, to: "/usr/local/bin/envoy" }] };
+
+function bundle(program: BundledProgram): Layer {
+  const { folder } = bundleSpec(program);
+  const place = `/usr/local/lib/${program}`;
+  return {
+    name: `bundle of ${program}`,
+    files: [
+      { from: folder, to: place },
+      { to: `/usr/local/bin/${program}`, target: `${place}${launcherPath(program).slice(folder.length)}` },
+    ],
+  };
+}
+
+/** The description of an image. */
+export function imageOf(name: ImageName): Image {
+  const { version } = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
+  switch (name) {
+    case "pilot-discovery":
+      return {
+        reference: `docker.io/mesh/pilot-discovery:${version}`,
+        base: "debian",
+        bundle: "pilot-discovery",
+        content: [runtime, bundle("pilot-discovery")],
+        env: { DENO_NO_UPDATE_CHECK: "1" },
+        user: "1337:1337",
+        entrypoint: ["/usr/local/bin/pilot-discovery"],
+      };
+    case "proxy":
+      return {
+        reference: `docker.io/mesh/proxy:${version}`,
+        base: "debian",
+        bundle: "pilot-agent",
+        content: [runtime, envoy, bundle("pilot-agent")],
+        env: { DENO_NO_UPDATE_CHECK: "1" },
+        user: "1337:1337",
+        entrypoint: ["/usr/local/bin/pilot-agent"],
+      };
+    case "pause":
+      return {
+        reference: "local/pause:1",
+        base: "empty",
+        content: [{ name: "pause", files: [{ source: "scripts/images/pause.c", to: "/pause" }] }],
+        env: {},
+        user: "65535:65535",
+        entrypoint: ["/pause"],
+      };
+    case "echo":
+      return {
+        reference: "local/echo:1",
+        base: "debian",
+        content: [runtime, { name: "echo", files: [{ from: "tests/cluster/echo", to: "/usr/local/lib/echo" }] }],
+        env: { DENO_NO_UPDATE_CHECK: "1" },
+        user: "1000:1000",
+        entrypoint: [
+          ...["/usr/local/bin/deno", "run", "--quiet", "--no-config", "--no-lock", "--no-check", "--cached-only"],
+          ...["--allow-net", "--allow-env", "--allow-sys=hostname", "/usr/local/lib/echo/main.ts"],
+        ],
+      };
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * A server and clients for tests in a cluster: one file without imports, in the image `local/echo:1`.
+ *
+ *     main.ts serve [--http PORT] [--tcp PORT]     HTTP: JSON about the request; TCP: the same bytes back
+ *     main.ts load URL [--rate N] [--seconds N]    N requests a second until SIGTERM or the end
+ *     main.ts get URL                              one request: status and body
+ *
+ * @module
+ */
+
+/** Time after which a request of the load counts as failed, ms. */
+const TIMEOUT_MS = 10_000;
+
+/** Failures that are printed one by one. */
+const SHOWN_FAILURES = 20;
+
+const [command = "", ...rest] = Deno.args;
+
+/** The value of an option, or its default. */
+function option(name: string, otherwise: number): number {
+  const at = rest.indexOf(`--${name}`);
+  return at < 0 ? otherwise : Number(rest[at + 1]);
+}
+
+function print(value: unknown): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(value)}\n`));
+}
+
+/** A request in words, and who answers. */
+async function answer(request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  const status = Number(url.searchParams.get("status") ?? 200);
+  const delay = Number(url.searchParams.get("delay") ?? 0);
+  if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+  const body = {
+    pod: Deno.env.get("POD_NAME") ?? Deno.hostname(),
+    version: Deno.env.get("VERSION") ?? "",
+    method: request.method,
+    path: url.pathname + url.search,
+    headers: Object.fromEntries(request.headers),
+    body: (await request.text()).slice(0, 1000),
+  };
+  return Response.json(body, { status });
+}
+
+/** Serves until SIGTERM, then answers what has begun and ends. */
+async function serve(): Promise<void> {
+  const http = Deno.serve({ port: option("http", 8080), hostname: "0.0.0.0", onListen: () => {} }, answer);
+  const tcp = Deno.listen({ port: option("tcp", 9000), hostname: "0.0.0.0" });
+  Deno.addSignalListener("SIGTERM", () => {
+    tcp.close();
+    void http.shutdown().then(() => Deno.exit(0));
+  });
+  print({ serving: { http: http.addr.port, tcp: (tcp.addr as Deno.NetAddr).port } });
+  for await (const connection of tcp) {
+    void connection.readable.pipeTo(connection.writable).catch(() => {});
+  }
+}
+
+/** The counts of a load. */
+interface Summary {
+  sent: number;
+  done: number;
+  failed: number;
+  statuses: Record<string, number>;
+  errors: Record<string, number>;
+  /** Answers by the version of the answering pod. */
+  versions: Record<string, number>;
+  /** The first failures, each with its time. */
+  failures: { at: string; error: string }[];
+  /** Longest time of an answer, ms. */
+  slowestMs: number;
+}
+
+async function one(url: string, summary: Summary): Promise<void> {
+  const started = performance.now();
+  const at = new Date().toISOString();
+  summary.sent++;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    count(summary.statuses, String(response.status));
+    count(summary.versions, /"version":"([^"]*)"/.exec(text)?.[1] ?? "");
+    if (!response.ok) {
+      fail(summary, at, `status ${response.status}: ${text.slice(0, 200)}`, `status ${response.status}`);
+    }
+  } catch (error) {
+    const text = String(error);
+    fail(summary, at, text, text.replace(/[\d.:]{5,}/g, "ADDRESS").slice(0, 200));
+  }
+  summary.done++;
+  summary.slowestMs = Math.max(summary.slowestMs, Math.round(performance.now() - started));
+}
+
+function count(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+function fail(summary: Summary, at: string, error: string, kind: string): void {
+  summary.failed++;
+  count(summary.errors, kind);
+  if (summary.failures.length < SHOWN_FAILURES) summary.failures.push({ at, error });
+}
+
+/**
+ * Sends requests at a steady rate, whatever the answers do: a request that waits does not hold up the next request.
+ * Prints the counts so far once a second, and the summary at the end.
+ */
+async function load(url: string): Promise<void> {
+  const [rate, seconds] = [option("rate", 100), option("seconds", Infinity)];
+  const summary: Summary = {
+    ...{ sent: 0, done: 0, failed: 0, statuses: {}, errors: {}, versions: {}, failures: [], slowestMs: 0 },
+  };
+  const running = new Set<Promise<void>>();
+  const started = performance.now();
+  let stopped = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => void (stopped = true));
+  for (let shown = 0; !stopped;) {
+    const passed = (performance.now() - started) / 1000;
+    if (passed >= seconds) break;
+    while (summary.sent < Math.min(passed, seconds) * rate) {
+      const request = one(url, summary).finally(() => running.delete(request));
+      running.add(request);
+    }
+    if (Math.floor(passed) > shown) {
+      shown = Math.floor(passed);
+      const { sent, done, failed } = summary;
+      print({ second: shown, sent, done, failed });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await Promise.all(running);
+  print({ summary });
+  Deno.exit(0);
+}
+
+async function get(url: string): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  print({ status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() });
+}
+
+if (command === "serve") await serve();
+else if (command === "load") await load(rest[0] ?? "");
+else if (command === "get") await get(rest[0] ?? "");
+else {
+  console.error("expected serve, load URL or get URL");
+  Deno.exit(2);
+}
