@@ -73,6 +73,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   // Expected files, written where a change is accepted.
   ingress: [READ, TEMP, ENV],
   injection: [READ, ENV],
+  install: [READ, ENV],
   kernel: [READ, TEMP, ENV, NET],
   // Cases of kinds in files.
   mcp: [READ],

@@ -390,6 +390,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     ],
     why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },
+  install: {
+    may: ["kernel", "webhook"],
+    why: "the objects of an installation are data made of values; the command, the chart and manifests/ write them",
+  },
   dns: { may: ["kernel", "resource"], why: "names come as bytes of the wire; of the mesh it sees nothing else" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   cni: {

@@ -1,0 +1,119 @@
+/**
+ * The webhooks: validation, injection of a revision, and injection by a tag.
+ *
+ * @module
+ */
+import { injectorEntries } from "../../webhook/injector_entries.ts";
+import { IS_DEFAULT, NAMESPACE, revised, REVISION } from "./names.ts";
+import { Each, type InstallData, type Node, noted, Ref, text, when } from "../template/node.ts";
+import { value } from "../values/values.ts";
+import { ruleOf } from "./rights.ts";
+
+const API_VERSION = "admissionregistration.k8s.io/v1";
+
+function clientConfig(path: string): Node {
+  return { service: { name: revised("meshd"), namespace: NAMESPACE, path, port: 15017 } };
+}
+
+/**
+ * Validation by the default revision alone. So an object is judged once, and the removal of another revision leaves the
+ * judgement in force.
+ */
+export const VALIDATION: Node = {
+  apiVersion: API_VERSION,
+  kind: "ValidatingWebhookConfiguration",
+  metadata: { name: text`mesh-${NAMESPACE}` },
+  webhooks: [{
+    name: "validation.mesh.io",
+    clientConfig: clientConfig("/validate"),
+    rules: ["mesh.io", "istio.io"].map((domain) => ({
+      operations: ["CREATE", "UPDATE"],
+      apiGroups: ["networking", "security", "telemetry", "extensions"].map((group) => `${group}.${domain}`),
+      apiVersions: ["*"],
+      resources: ["*"],
+    })),
+    failurePolicy: "Ignore",
+    sideEffects: "None",
+    timeoutSeconds: 10,
+    admissionReviewVersions: ["v1"],
+  }],
+};
+
+/** Stands for the revision and the namespace in the entries, until both are known. */
+const UNKNOWN = { revision: "{revision}", namespace: "{namespace}" } as const;
+
+/**
+ * The entries of the injector as nodes.
+ *
+ * @param revision Value of the labels that choose pods: a revision or a tag.
+ * @param onlyDefault The condition of entries that no revision but the default one has; undefined: there are none.
+ */
+function entries(revision: Node, onlyDefault?: (entry: Node) => Node): readonly Node[] {
+  const known: Readonly<Record<string, Node>> = { [UNKNOWN.revision]: revision, [UNKNOWN.namespace]: NAMESPACE };
+  const ofAll = new Map(injectorEntries(UNKNOWN).map((entry) => [entry.name, entry]));
+  const ofDefault = injectorEntries({ revision: "", namespace: UNKNOWN.namespace });
+  return ofDefault.flatMap((defaultEntry) => {
+    const { name, ...selectors } = ofAll.get(defaultEntry.name) ?? defaultEntry;
+    const entry: Node = {
+      name,
+      ...filledIn(selectors as unknown as { readonly [key: string]: InstallData }, known),
+      clientConfig: clientConfig("/inject"),
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
+      failurePolicy: "Fail",
+      reinvocationPolicy: "Never",
+      sideEffects: "None",
+      timeoutSeconds: 10,
+      admissionReviewVersions: ["v1"],
+    };
+    if (ofAll.has(name)) return [entry];
+    return onlyDefault === undefined ? [] : [onlyDefault(entry)];
+  });
+}
+
+/** Objects with nodes in place of texts that stand for them. */
+function filledIn(fields: { readonly [key: string]: InstallData }, known: Readonly<Record<string, Node>>) {
+  const fill = (data: InstallData): Node => {
+    if (typeof data === "string") return known[data] ?? data;
+    if (Array.isArray(data)) return data.map(fill);
+    if (typeof data !== "object" || data === null) return data as Node;
+    return Object.fromEntries(Object.entries(data).map(([key, inner]) => [key, fill(inner)]));
+  };
+  return fill(fields) as { readonly [key: string]: Node };
+}
+
+/** Injection for the revision's labels, and for the default revision's other labels. */
+export const INJECTION: Node = {
+  apiVersion: API_VERSION,
+  kind: "MutatingWebhookConfiguration",
+  metadata: { name: revised("mesh-sidecar-injector"), labels: { "mesh.io/rev": REVISION } },
+  webhooks: entries(REVISION, (entry) => when(IS_DEFAULT, entry)),
+};
+
+const TAG = new Ref("tag", "");
+const TAG_NAME = text`mesh-revision-tag-${TAG}`;
+const TAG_ROLE = text`meshd-tag-${TAG}`;
+const RBAC = "rbac.authorization.k8s.io";
+
+/**
+ * For each tag: injection by the tag's labels, and the right of the revision's server to keep its roots there. Applied
+ * with another revision, the same objects lead to that revision.
+ */
+export const TAGS: readonly Node[] = [
+  new Each(value("tags"), "tag", [
+    noted("The tag leads to the revision of the label mesh.io/rev.", {
+      apiVersion: API_VERSION,
+      kind: "MutatingWebhookConfiguration",
+      metadata: { name: TAG_NAME, labels: { "mesh.io/rev": REVISION, "mesh.io/tag": TAG } },
+      webhooks: entries(TAG),
+    }),
+    {
+      ...{ apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: TAG_ROLE } },
+      rules: [ruleOf(["admissionregistration.k8s.io"], ["mutatingwebhookconfigurations"], [TAG_NAME], ["patch"])],
+    },
+    {
+      ...{ apiVersion: `${RBAC}/v1`, kind: "ClusterRoleBinding", metadata: { name: TAG_ROLE } },
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: TAG_ROLE },
+      subjects: [{ kind: "ServiceAccount", name: revised("meshd"), namespace: NAMESPACE }],
+    },
+  ]),
+];
