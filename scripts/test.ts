@@ -16,6 +16,7 @@ import { existsSync } from "node:fs";
 import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
+import { type ClusterProcess, startClusterProcess } from "./test/cluster_process.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
 import { isWanted, type WantedTests, wantedTests } from "./test/wanted.ts";
 
@@ -39,14 +40,14 @@ interface GroupResult {
   readonly seconds: number;
 }
 
-async function deno(args: readonly string[], deadline: number): Promise<{ code: number; late: boolean; text: string }> {
+async function deno(args: readonly string[], deadline: number, env: Readonly<Record<string, string>> = {}) {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: root,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
   }).spawn();
   let late = false;
   const timer = setTimeout(() => {
@@ -72,7 +73,9 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   const parallel = group.needs === "cluster" ? [] : ["--parallel"];
   const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind];
   if (filter !== undefined) args.push(`--filter=${filter}`);
-  const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], deadline);
+  await using cluster = group.needs === "cluster" ? await sharedCluster() : undefined;
+  const env = cluster === undefined ? {} : { MESH_TEST_CLUSTER: cluster.folder };
+  const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], deadline, env);
   const cases = testCases(await Deno.readTextFile(report)).filter(({ name }) => isWanted(name, filter));
   await Deno.remove(report);
   const seconds = (performance.now() - started) / 1000;
@@ -83,6 +86,16 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   if (code !== 0 && !cases.some((c) => c.result === "failed")) return { ...done, trouble: `exit code ${code}` };
   if (cases.length === 0 && filter === undefined) return { ...done, trouble: "no tests were found" };
   return done;
+}
+
+/**
+ * The cluster that the files of a group share: the cluster of the variable `MESH_TEST_CLUSTER`, else a new cluster.
+ * Undefined where no cluster starts: the tests are ignored or fail, with the reason.
+ */
+async function sharedCluster(): Promise<ClusterProcess | undefined> {
+  const folder = Deno.env.get("MESH_TEST_CLUSTER");
+  if (folder !== undefined) return { folder, [Symbol.asyncDispose]: () => Promise.resolve() };
+  return await startClusterProcess(root).catch((error) => void console.log(error.message));
 }
 
 /** Files without a result in a killed group. */

@@ -1,0 +1,72 @@
+/**
+ * Tests on one real cluster with the mesh of this tree. All files of the group share the cluster, one after the other.
+ *
+ * The variable `MESH_TEST_CLUSTER` names the folder of a running cluster (`deno task cluster` prints the path of its
+ * kubeconfig, which is in the folder). Without the variable a cluster is started for the file.
+ *
+ * Permissions: the permissions of `./main.ts`.
+ *
+ * @module
+ */
+import { startCluster, type StartedCluster } from "./started_cluster.ts";
+import { ClusterHandle } from "./handle.ts";
+import { installMesh } from "./mesh.ts";
+import { noCluster } from "./programs.ts";
+
+/** The argument of a test. */
+export interface ClusterTest {
+  readonly cluster: ClusterHandle;
+  /** Makes a namespace with a name that no other test uses. The namespace is removed after the test. @returns the name */
+  namespace(labels?: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** Registers a test. */
+export type DefineClusterTest = (name: string, run: (test: ClusterTest) => Promise<void>) => void;
+
+/** Labels of a namespace whose pods get proxies. */
+export const INJECTED: Readonly<Record<string, string>> = { "mesh-injection": "enabled" };
+
+/**
+ * Prepares the cluster before the tests of the calling file. Call once a file.
+ *
+ * @param mesh Whether the mesh is installed by the manifests, as the installation page says. Default: yes.
+ */
+export function clusterTests({ mesh = true }: { readonly mesh?: boolean } = {}): DefineClusterTest {
+  let cluster: ClusterHandle | undefined;
+  let own: StartedCluster | undefined;
+  const ignore = noCluster !== undefined;
+  if (!ignore) {
+    Deno.test.beforeAll(async () => {
+      const folder = Deno.env.get("MESH_TEST_CLUSTER");
+      if (folder === undefined) own = await startCluster();
+      cluster = own?.handle ?? new ClusterHandle(folder!);
+      if (mesh) await installMesh(cluster);
+    });
+    Deno.test.afterAll(async () => await own?.[Symbol.asyncDispose]());
+  }
+  return (name, run) => {
+    Deno.test({
+      name: ignore ? `${name} (ignored: ${noCluster})` : name,
+      ignore,
+      fn: async () => await withNamespaces(cluster!, run),
+    });
+  };
+}
+
+async function withNamespaces(cluster: ClusterHandle, run: (test: ClusterTest) => Promise<void>): Promise<void> {
+  const made: string[] = [];
+  const namespace = async (labels: Readonly<Record<string, string>> = {}) => {
+    const metadata = { generateName: "test-", labels };
+    const { metadata: { name } } = await cluster.objects.create({ apiVersion: "v1", kind: "Namespace", metadata });
+    made.push(name);
+    return name;
+  };
+  try {
+    await run({ cluster, namespace });
+  } finally {
+    for (const name of made) {
+      await cluster.kubectl(["delete", "pods", "--all", "--namespace", name, "--grace-period=0", "--force"]);
+      await cluster.kubectl(["delete", "namespace", name, "--wait=false"]);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The mesh of this tree on a cluster, installed as the installation page says.
+ *
+ * Permissions: read (the tree), those of the cluster.
+ *
+ * @module
+ */
+import type { ClusterHandle } from "./handle.ts";
+
+const MANIFESTS = new URL("../../../manifests/", import.meta.url).pathname;
+
+/** The namespace of the server. */
+export const MESH_NAMESPACE = "mesh-system";
+
+/** Longest wait for a rollout. A busy machine needs most of a minute to start two servers. */
+export const ROLLOUT = "--timeout=180s";
+
+/** Applies manifests of the tree, by server-side apply. */
+export async function applyManifests(cluster: ClusterHandle, ...names: readonly string[]): Promise<string> {
+  const files = names.flatMap((name) => ["-f", `${MANIFESTS}${name}`]);
+  return await cluster.kubectl(["apply", "--server-side", ...files]);
+}
+
+/** Removes manifests of the tree. Objects that are gone already are no error. */
+export async function deleteManifests(cluster: ClusterHandle, ...names: readonly string[]): Promise<string> {
+  const files = names.flatMap((name) => ["-f", `${MANIFESTS}${name}`]);
+  return await cluster.kubectl(["delete", "--ignore-not-found", ...files]);
+}
+
+/** Waits until all pods of a workload are of its present version, and ready. */
+export async function rolledOut(cluster: ClusterHandle, namespace: string, workload: string): Promise<void> {
+  await cluster.kubectl(["--namespace", namespace, "rollout", "status", workload, ROLLOUT]);
+}
+
+/** Installs the mesh, unless it is installed. Resolves when two servers are ready and pods are injected. */
+export async function installMesh(cluster: ClusterHandle): Promise<void> {
+  const { success } = await cluster.tryKubectl(["get", "mutatingwebhookconfiguration", "mesh-sidecar-injector"]);
+  if (success) return;
+  await applyManifests(cluster, "definitions.yaml");
+  await applyManifests(cluster, "pilot-discovery.yaml", "meshd.yaml");
+  await rolledOut(cluster, MESH_NAMESPACE, "deployment/meshd");
+  await applyManifests(cluster, "webhooks.yaml");
+  await bundlesPatched(cluster);
+}
+
+/** Waits until the server has written its authority into the webhooks. Before, the API server cannot call them. */
+async function bundlesPatched(cluster: ClusterHandle): Promise<void> {
+  const path = "{.webhooks[*].clientConfig.caBundle}";
+  const kinds = ["mutatingwebhookconfiguration/mesh-sidecar-injector", "validatingwebhookconfiguration"];
+  for (const kind of kinds) {
+    for (let tries = 1; (await cluster.kubectl(["get", kind, `-o=jsonpath=${path}`])).trim() === ""; tries++) {
+      if (tries === 300) throw new Error(`${kind}: the server wrote no bundle`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
