@@ -1,0 +1,149 @@
+/**
+ * Workloads of tests: servers that echo, clients with load, and single requests.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { ROLLOUT, rolledOut } from "./mesh.ts";
+import type { ClusterHandle } from "./handle.ts";
+
+/** The image of `tests/cluster/echo`. */
+export const ECHO_IMAGE = "docker.io/local/echo:1";
+
+/** Further fields of a workload. */
+export interface WorkloadOptions {
+  readonly namespace: string;
+  readonly name: string;
+  /** Default: 1. */
+  readonly replicas?: number;
+  /** Arguments of the program. Default: it serves. */
+  readonly args?: readonly string[];
+  /** Default: v1. */
+  readonly version?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Fields of the pod, which win. */
+  readonly pod?: Readonly<Record<string, unknown>>;
+  /** Fields of the container, which win. */
+  readonly container?: Readonly<Record<string, unknown>>;
+}
+
+/** A Deployment with its Service (HTTP at port 80, TCP at port 9000). */
+export function echoObjects(options: WorkloadOptions): Record<string, unknown>[] {
+  const { namespace, name, replicas = 1, args = ["serve"], version = "v1", labels = {}, annotations = {} } = options;
+  const serves = args[0] === "serve";
+  const container = {
+    name: "app",
+    image: ECHO_IMAGE,
+    imagePullPolicy: "IfNotPresent",
+    args,
+    env: [
+      { name: "VERSION", value: version },
+      { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+    ],
+    ...serves ? { readinessProbe: { httpGet: { path: "/ready", port: 8080 }, periodSeconds: 1 } } : {},
+    ...options.container,
+  };
+  const all = { app: name, version, ...labels };
+  const spec = { terminationGracePeriodSeconds: 30, containers: [container], ...options.pod };
+  const ports = [{ name: "http", port: 80, targetPort: 8080 }, { name: "tcp", port: 9000 }];
+  return [
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, namespace },
+      spec: {
+        replicas,
+        selector: { matchLabels: { app: name } },
+        template: { metadata: { labels: all, annotations }, spec },
+      },
+    },
+    ...serves
+      ? [{ apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports } }]
+      : [],
+  ];
+}
+
+/** Applies objects. */
+export async function applyObjects(cluster: ClusterHandle, objects: readonly unknown[]): Promise<void> {
+  await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+}
+
+/** Applies a Deployment with its Service, and waits until its pods are ready. */
+export async function deployEcho(cluster: ClusterHandle, options: WorkloadOptions): Promise<void> {
+  await applyObjects(cluster, echoObjects(options));
+  await rolledOut(cluster, options.namespace, `deployment/${options.name}`);
+}
+
+/** The counts that a load prints last. */
+export interface LoadResult {
+  readonly sent: number;
+  readonly failed: number;
+  readonly failures: readonly unknown[];
+}
+
+/** A load of requests from a pod. */
+export interface Load {
+  /** Ends the load. @returns its counts */
+  end(): Promise<LoadResult>;
+}
+
+/**
+ * Starts a load from a new pod. Resolves when the first requests have succeeded.
+ *
+ * @param rate Requests a second.
+ */
+export async function startLoad(
+  cluster: ClusterHandle,
+  { namespace, url, rate = 100, name = "load", ...options }: {
+    readonly namespace: string;
+    readonly url: string;
+    readonly rate?: number;
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
+): Promise<Load> {
+  const args = ["load", url, "--rate", String(rate), "--await-first"];
+  const [deployment] = echoObjects({ namespace, name, args, ...options });
+  const { spec: { template } } = deployment as { spec: { template: { metadata: object; spec: object } } };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { ...template.metadata, name, namespace }, spec: template.spec };
+  await applyObjects(cluster, [pod]);
+  await cluster.kubectl(["--namespace", namespace, "wait", "--for=condition=Ready", `pod/${name}`, ROLLOUT]);
+  const lines = async () =>
+    (await cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app"])).trim().split("\n")
+      .filter((line) => line !== "").map((line) => JSON.parse(line));
+  for (let tries = 1; !(await lines()).some(({ done = 0, failed = 0 }) => done > failed); tries++) {
+    assert.ok(tries < 300, "no request of the load succeeds");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const end = async () => {
+    const follow = cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app", "--follow"]);
+    await cluster.kubectl(["--namespace", namespace, "delete", "pod", name, "--wait=true"]);
+    return JSON.parse((await follow).trim().split("\n").at(-1)!) as LoadResult;
+  };
+  return { end };
+}
+
+/** The answer to a single request. */
+export interface EchoAnswer {
+  /** 0: no answer. */
+  readonly status: number;
+  readonly body: { readonly pod?: string; readonly version?: string; readonly headers?: Record<string, string> };
+  readonly error?: string;
+}
+
+/** Sends a request from the container of a workload. */
+export async function request(
+  cluster: ClusterHandle,
+  from: { readonly namespace: string; readonly workload: string; readonly container?: string },
+  url: string,
+): Promise<EchoAnswer> {
+  const { namespace, workload, container = "app" } = from;
+  const script = ["deno", "run", "--quiet", "--no-config", "--cached-only", "--allow-net", "--allow-env"];
+  const path = "/usr/local/lib/echo/main.ts";
+  const exec = ["--namespace", namespace, "exec", workload, `--container=${container}`, "--"];
+  const { out, err } = await cluster.tryKubectl([...exec, ...script, path, "get", url]);
+  assert.ok(out.trim() !== "", `no answer of the client: ${err}`);
+  return JSON.parse(out.trim().split("\n").at(-1)!);
+}
