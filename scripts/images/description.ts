@@ -106,7 +106,7 @@ export function imageOf(name: ImageName): Image {
       };
     case "pause":
       return {
-        reference: "local/pause:1",
+        reference: "docker.io/local/pause:1",
         base: "empty",
         content: [{ name: "pause", files: [{ source: "scripts/images/pause.c", to: "/pause" }] }],
         env: {},
@@ -115,7 +115,7 @@ export function imageOf(name: ImageName): Image {
       };
     case "echo":
       return {
-        reference: "local/echo:1",
+        reference: "docker.io/local/echo:1",
         base: "debian",
         content: [runtime, { name: "echo", files: [{ from: "tests/cluster/echo", to: "/usr/local/lib/echo" }] }],
         env: { DENO_NO_UPDATE_CHECK: "1" },

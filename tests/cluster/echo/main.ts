@@ -2,7 +2,8 @@
  * A server and clients for tests in a cluster: one file without imports, in the image `local/echo:1`.
  *
  *     main.ts serve [--http PORT] [--tcp PORT]     HTTP: JSON about the request; TCP: the same bytes back
- *     main.ts load URL [--rate N] [--seconds N]    N requests a second until SIGTERM or the end
+ *     main.ts load URL [--rate N] [--seconds N]    N requests a second until SIGTERM or the end;
+                                                 --await-first: from the first success on
  *     main.ts get URL                              one request: status and body
  *
  * @module
@@ -111,6 +112,7 @@ async function load(url: string): Promise<void> {
   const summary: Summary = {
     ...{ sent: 0, done: 0, failed: 0, statuses: {}, errors: {}, versions: {}, failures: [], slowestMs: 0 },
   };
+  if (rest.includes("--await-first")) await succeeded(url);
   const running = new Set<Promise<void>>();
   const started = performance.now();
   let stopped = false;
@@ -134,9 +136,20 @@ async function load(url: string): Promise<void> {
   Deno.exit(0);
 }
 
+/** Resolves when a request succeeds. */
+async function succeeded(url: string): Promise<void> {
+  while (!await fetch(url).then((response) => response.text().then(() => response.ok), () => false)) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 async function get(url: string): Promise<void> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  print({ status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() });
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    print({ status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() });
+  } catch (error) {
+    print({ status: 0, error: String(error) });
+  }
 }
 
 if (command === "serve") await serve();

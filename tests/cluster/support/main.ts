@@ -16,6 +16,9 @@ import { Cluster } from "./cluster.ts";
 import { serveOrders } from "./control_server.ts";
 import { noCluster } from "./programs.ts";
 
+/** Images of the mesh, and of tests. */
+const IMAGES = ["pilot-discovery", "proxy", "pause", "echo"];
+
 const { values } = parseArgs({
   options: {
     nodes: { type: "string", default: "1" },
@@ -45,7 +48,8 @@ if (noCluster !== undefined) {
 const started = performance.now();
 const say = (line: string) => console.error(`${((performance.now() - started) / 1000).toFixed(1)} s: ${line}`);
 await builtPrograms(ORCHESTRATOR_PROGRAMS);
-const cluster = await Cluster.start({ nodes, plugin, number, images: values.images, say });
+const images = values.images.length > 0 ? values.images : await builtImages();
+const cluster = await Cluster.start({ nodes, plugin, number, images, say });
 const orders = serveOrders(cluster);
 console.log(cluster.kubeconfig);
 const ended = Promise.withResolvers<void>();
@@ -54,3 +58,16 @@ await ended.promise;
 await orders.shutdown();
 await cluster[Symbol.asyncDispose]();
 Deno.exit(0);
+
+/** Paths of the images of this tree, made where needed. */
+async function builtImages(): Promise<readonly string[]> {
+  const root = new URL("../../../", import.meta.url).pathname;
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "images", ...IMAGES],
+    ...{ cwd: root, stdin: "null" },
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  if (!success) throw new Error(`no images: ${text(stderr)}`);
+  say("the images are made");
+  return text(stdout).split("\n").flatMap((line) => /^(\S+\.tar) /.exec(line)?.[1] ?? []);
+}

@@ -4,7 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { ROLLOUT, rolledOut } from "./mesh.ts";
+import { until } from "../../patience.ts";
+import { rolledOut, ROLLOUT } from "./mesh.ts";
 import type { ClusterHandle } from "./handle.ts";
 
 /** The image of `tests/cluster/echo`. */
@@ -79,7 +80,11 @@ export async function deployEcho(cluster: ClusterHandle, options: WorkloadOption
 export interface LoadResult {
   readonly sent: number;
   readonly failed: number;
-  readonly failures: readonly unknown[];
+  /** Answers by the version of the answering pod. */
+  readonly versions: Readonly<Record<string, number>>;
+  /** The first failures, each with its time. */
+  readonly failures: readonly { readonly at: string; readonly error: string }[];
+  readonly slowestMs: number;
 }
 
 /** A load of requests from a pod. */
@@ -107,29 +112,40 @@ export async function startLoad(
   const args = ["load", url, "--rate", String(rate), "--await-first"];
   const [deployment] = echoObjects({ namespace, name, args, ...options });
   const { spec: { template } } = deployment as { spec: { template: { metadata: object; spec: object } } };
-  const pod = { apiVersion: "v1", kind: "Pod", metadata: { ...template.metadata, name, namespace }, spec: template.spec };
+  const spec = { ...template.spec, restartPolicy: "Never" };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { ...template.metadata, name, namespace }, spec };
   await applyObjects(cluster, [pod]);
   await cluster.kubectl(["--namespace", namespace, "wait", "--for=condition=Ready", `pod/${name}`, ROLLOUT]);
-  const lines = async () =>
-    (await cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app"])).trim().split("\n")
+  const lines = async (...flags: readonly string[]): Promise<LoadLine[]> =>
+    (await cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app", ...flags])).trim().split("\n")
       .filter((line) => line !== "").map((line) => JSON.parse(line));
-  for (let tries = 1; !(await lines()).some(({ done = 0, failed = 0 }) => done > failed); tries++) {
-    assert.ok(tries < 300, "no request of the load succeeds");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await until("a request of the load succeeds", async () => {
+    return (await lines("--tail=1")).some(({ done = 0, failed = 0 }) => done > failed);
+  });
   const end = async () => {
-    const follow = cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app", "--follow"]);
-    await cluster.kubectl(["--namespace", namespace, "delete", "pod", name, "--wait=true"]);
-    return JSON.parse((await follow).trim().split("\n").at(-1)!) as LoadResult;
+    const follow = lines("--follow", "--tail=1");
+    const exec = ["--namespace", namespace, "exec", name, "--container=app", "--"];
+    await cluster.kubectl([...exec, "sh", "-c", "kill -TERM 1"]);
+    const { summary } = (await follow).at(-1)!;
+    await cluster.kubectl(["--namespace", namespace, "delete", "pod", name, "--grace-period=0", "--force"]);
+    return summary!;
   };
   return { end };
+}
+
+/** A line of a load: the counts so far, or the summary at the end. */
+interface LoadLine {
+  readonly done?: number;
+  readonly failed?: number;
+  readonly summary?: LoadResult;
 }
 
 /** The answer to a single request. */
 export interface EchoAnswer {
   /** 0: no answer. */
   readonly status: number;
-  readonly body: { readonly pod?: string; readonly version?: string; readonly headers?: Record<string, string> };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
   readonly error?: string;
 }
 
