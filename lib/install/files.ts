@@ -40,7 +40,7 @@ export const MANIFEST_FILES: Readonly<Record<string, ManifestFile>> = {
   },
   "webhooks.yaml": {
     head:
-      "The API asks pilot-discovery about objects of the mesh before it stores them, and about pods. The server puts its roots into caBundle, and makes Ignore to Fail once it is asked.",
+      "The API asks pilot-discovery about objects of the mesh before it stores them, and about pods. The server puts its roots into caBundle.",
     objects: [VALIDATION, INJECTION],
   },
   "one-proxy.yaml": {

@@ -32,7 +32,8 @@ export const VALIDATION: Node = {
       apiVersions: ["*"],
       resources: ["*"],
     })),
-    failurePolicy: "Ignore",
+    // No failurePolicy: the API's default is Fail. A field that the server may change must not be in a manifest, because
+    // the second server-side apply would then be refused as a conflict.
     sideEffects: "None",
     timeoutSeconds: 10,
     admissionReviewVersions: ["v1"],

@@ -46,7 +46,10 @@ export async function installMesh(cluster: ClusterHandle): Promise<void> {
 /** Waits until the server has written its authority into the webhooks. Before, the API server cannot call them. */
 async function bundlesPatched(cluster: ClusterHandle): Promise<void> {
   const path = "{.webhooks[*].clientConfig.caBundle}";
-  const kinds = ["mutatingwebhookconfiguration/mesh-sidecar-injector", "validatingwebhookconfiguration/mesh-mesh-system"];
+  const kinds = [
+    "mutatingwebhookconfiguration/mesh-sidecar-injector",
+    "validatingwebhookconfiguration/mesh-mesh-system",
+  ];
   for (const kind of kinds) {
     for (let tries = 1; (await cluster.kubectl(["get", kind, `-o=jsonpath=${path}`])).trim() === ""; tries++) {
       if (tries === 300) throw new Error(`${kind}: the server wrote no bundle`);
