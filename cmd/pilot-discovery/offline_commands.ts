@@ -1,5 +1,6 @@
 /**
- * Commands on files: they check, explain, compare and translate the configuration that a server would serve.
+ * Commands without a server: they check, explain, compare and translate the configuration that a server would serve, and
+ * print the objects of an installation.
  *
  * @module
  */
@@ -7,6 +8,7 @@ import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
 import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
 import { checkFlags, diffFlags, explainFlags, translateFlags } from "./offline_flags.ts";
+import { manifestsFlags } from "./manifests_flags.ts";
 import { setUpError } from "./set_up.ts";
 
 /** Exit code of a command that could not do its work. Other codes are results. */
@@ -85,7 +87,25 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
   }),
 };
 
-export const offlineCommands: readonly Command[] = [check, diff, explain, translate];
+const manifests: Command = {
+  name: "manifests",
+  summary: "Print the objects of an installation, or of another revision beside it",
+  description:
+    `Prints Kubernetes objects as YAML. Without --revision: the default installation, without the definitions of the kinds
+(manifests/definitions.yaml). With --revision NAME: what the revision needs beside the default one, and no object that another
+revision uses, so the same output deletes the revision. With --tag NAME: the webhook of a tag, by which namespaces labelled
+mesh.io/rev: NAME get the revision's proxies.`,
+  examples: `  pilot-discovery manifests --revision canary | kubectl apply --server-side -f -
+  pilot-discovery manifests --revision canary --tag prod --only tags | kubectl apply --server-side -f -
+  pilot-discovery manifests --revision canary | kubectl delete -f -`,
+  flags: manifestsFlags,
+  run: later(manifestsFlags, async () => {
+    const loaded: typeof import("./manifests_command.ts") = await import(moduleAt("manifests_command"));
+    return loaded.runManifests;
+  }),
+};
+
+export const offlineCommands: readonly Command[] = [check, diff, explain, manifests, translate];
 
 /** Loaded when the command runs, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {

@@ -15,6 +15,7 @@ Deno.test("subcommands are offered, and help", () => {
     "check",
     "diff",
     "explain",
+    "manifests",
     "translate",
     "version",
     "help",

@@ -18,7 +18,7 @@ import {
   type ValuePlace,
   YamlText,
 } from "./node.ts";
-import { Commented, type Resolved } from "./resolved.ts";
+import { Commented, type Resolved, withoutComments } from "./resolved.ts";
 import { yamlText } from "./text.ts";
 
 /** The items of lists around a node, by name, and the values of the installation under `values`. */
@@ -35,14 +35,6 @@ export function resolveNodes(
   values: Readonly<Record<string, InstallData>>,
 ): readonly Resolved[] {
   return itemsOf(nodes, { values });
-}
-
-/** Data without its comments. */
-export function withoutComments(data: Resolved): InstallData {
-  if (data instanceof Commented) return withoutComments(data.data);
-  if (Array.isArray(data)) return data.map(withoutComments);
-  if (typeof data !== "object" || data === null) return data as InstallData;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, withoutComments(value)]));
 }
 
 /** A node with values; undefined: the node is left out. */

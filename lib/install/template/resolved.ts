@@ -12,3 +12,11 @@ export type Resolved = InstallData | Commented | readonly Resolved[] | { readonl
 export class Commented {
   constructor(readonly text: string, readonly data: Resolved) {}
 }
+
+/** Data without its comments. */
+export function withoutComments(data: Resolved): InstallData {
+  if (data instanceof Commented) return withoutComments(data.data);
+  if (Array.isArray(data)) return data.map(withoutComments);
+  if (typeof data !== "object" || data === null) return data as InstallData;
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, withoutComments(value)]));
+}

@@ -1,0 +1,59 @@
+/**
+ * The parts of an installation, in the order in which they are applied.
+ *
+ * Parts of one revision alone hold nothing that another revision uses, so they can be deleted as they were applied.
+ *
+ * @module
+ */
+import { systemNamespace } from "./objects/names.ts";
+import type { Node } from "./template/node.ts";
+import { GATEWAYS } from "./objects/gateway.ts";
+import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "./objects/plugin.ts";
+import { ACCOUNT, RIGHTS } from "./objects/rights.ts";
+import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "./objects/server.ts";
+import { INJECTION, TAGS, VALIDATION } from "./objects/webhooks.ts";
+import { resolveNodes } from "./template/resolve.ts";
+import type { Resolved } from "./template/resolved.ts";
+import type { InstallValues } from "./values/values.ts";
+
+/** A part of an installation. */
+export interface InstallationPart {
+  readonly objects: readonly Node[];
+  /** Whether all revisions use the objects: then the default revision alone has the part. */
+  readonly shared: boolean;
+}
+
+/** The parts by name. */
+export const PARTS = {
+  base: { objects: [systemNamespace(), PRIORITY_CLASS], shared: true },
+  rights: { objects: [ACCOUNT, ...RIGHTS], shared: false },
+  server: { objects: [...CONFIGURATION, SERVICE, ...PROTECTION, DEPLOYMENT], shared: false },
+  plugin: { objects: [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET], shared: true },
+  validation: { objects: [VALIDATION], shared: true },
+  injection: { objects: [INJECTION], shared: false },
+  tags: { objects: TAGS, shared: false },
+  gateways: { objects: GATEWAYS, shared: true },
+} as const satisfies Readonly<Record<string, InstallationPart>>;
+
+/** Name of a part. */
+export type PartName = keyof typeof PARTS;
+
+/** The names of the parts, in their order. */
+export const PART_NAMES = Object.keys(PARTS) as readonly PartName[];
+
+/** The parts that an installation with these values has. */
+export function partsOf(values: InstallValues): readonly PartName[] {
+  const own = values.revision === "default" ? PART_NAMES : PART_NAMES.filter((name) => !PARTS[name].shared);
+  return own.filter((name) => name !== "plugin" || values["plugin.enabled"] === true);
+}
+
+/** The objects of parts, with their values. */
+export function installObjects(
+  values: InstallValues,
+  parts: readonly PartName[] = partsOf(values),
+): readonly Resolved[] {
+  const nodes = PART_NAMES.filter((name) => parts.includes(name)).flatMap((name): readonly Node[] =>
+    PARTS[name].objects
+  );
+  return resolveNodes(nodes, values);
+}
