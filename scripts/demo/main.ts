@@ -4,6 +4,7 @@
  *     deno task demo           shows it and ends by itself
  *     deno task demo --keep    stays, for you to edit the files
  *     deno task demo --secure  shows identities, mutual TLS and who is refused (`./secure.ts`)
+ *     deno task demo --cluster installs the mesh on a real cluster, and runs a shop there (`./cluster.ts`)
  *
  *     requests ─> gateway Envoy ─┬─> sidecar Envoy ─> hello v1
  *                                └─> sidecar Envoy ─> hello v2
@@ -13,6 +14,7 @@
  * @module
  */
 import { withPorts } from "../ports.ts";
+import { playCluster } from "./cluster.ts";
 import { envoyBinary, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { playSecure, SECURE_PORTS } from "./secure.ts";
 import { type DemoServer, startServer } from "./server.ts";
@@ -167,11 +169,13 @@ async function play(stage: Stage, ports: readonly number[], stays: boolean, end:
   await end;
 }
 
-const FLAGS = ["--keep", "--secure"];
+const FLAGS = ["--keep", "--secure", "--cluster"];
 const unknown = Deno.args.filter((arg) => !FLAGS.includes(arg));
 if (unknown.length > 0) {
   console.error(
-    `Error: unknown argument ${unknown.join(" ")}, expected none, --keep to stay and play, --secure for identities`,
+    `Error: unknown argument ${
+      unknown.join(" ")
+    }, expected none, --keep to stay and play, --secure for identities, --cluster for a real cluster`,
   );
   Deno.exit(1);
 }
@@ -180,6 +184,7 @@ let wasInterrupted = false;
 void end.then(() => wasInterrupted = true);
 const stays = Deno.args.includes("--keep");
 if (Deno.args.includes("--secure")) await withPorts(SECURE_PORTS, (ports) => playSecure({ ports, say, stays, end }));
+else if (Deno.args.includes("--cluster")) await playCluster({ say, stays, end });
 else {
   await withPorts(3, async (ports) => {
     const stage = new Stage();

@@ -27,18 +27,31 @@ function print(value: unknown): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(value)}\n`));
 }
 
+/** Answers of the services that this service calls: the URLs of the variable CALLS, with commas between. */
+async function calls(): Promise<readonly { readonly url: string; readonly version: string }[]> {
+  const urls = (Deno.env.get("CALLS") ?? "").split(",").filter((url) => url !== "");
+  return await Promise.all(urls.map(async (url) => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`${url}: status ${response.status}`);
+    return { url, version: (await response.json()).version };
+  }));
+}
+
 /** A request in words, and who answers. */
 async function answer(request: Request): Promise<Response> {
   const url = new URL(request.url);
   const status = Number(url.searchParams.get("status") ?? 200);
   const delay = Number(url.searchParams.get("delay") ?? 0);
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+  const called = url.pathname === "/ready" ? [] : await calls().catch((error) => error as Error);
+  if (called instanceof Error) return Response.json({ error: called.message }, { status: 502 });
   const body = {
     pod: Deno.env.get("POD_NAME") ?? Deno.hostname(),
     version: Deno.env.get("VERSION") ?? "",
     method: request.method,
     path: url.pathname + url.search,
     headers: Object.fromEntries(request.headers),
+    ...called.length === 0 ? {} : { calls: called },
     body: (await request.text()).slice(0, 1000),
   };
   return Response.json(body, { status });

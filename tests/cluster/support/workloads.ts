@@ -42,7 +42,9 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
       { name: "VERSION", value: version },
       { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
     ],
-    ...serves ? { readinessProbe: { httpGet: { path: "/ready", port: 8080 }, periodSeconds: 1 } } : {},
+    ...serves
+      ? { readinessProbe: { httpGet: { path: "/ready", port: 8080 }, periodSeconds: 1, timeoutSeconds: 5 } }
+      : {},
     ...options.container,
   };
   const all = { app: name, version, ...labels };
