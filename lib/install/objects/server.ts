@@ -14,12 +14,13 @@ const HEAD = ofSystem(NAME, SERVER_LABELS);
 
 /** The priority class of the servers. All revisions share the class. */
 export const PRIORITY_CLASS: Node = noted(
-  "Nodes short of room evict other pods before the servers. system-cluster-critical would do the same, but some clusters admit that class in kube-system alone.",
+  "Nodes short of room evict other pods before the servers. The servers never displace running pods: the second set of servers of a rollout waits for room. system-cluster-critical would displace pods, and some clusters admit that class in kube-system alone.",
   {
     apiVersion: "scheduling.k8s.io/v1",
     kind: "PriorityClass",
     metadata: { name: "mesh-control-plane" },
     value: 1_000_000_000,
+    preemptionPolicy: "Never",
     description: "Servers of the mesh's control plane.",
   },
 );

@@ -30,6 +30,11 @@ type NodeProgram = "containerd" | "kubelet" | "kube-proxy";
 /** Longest wait for the container runtime, in steps of 100 ms. */
 const RUNTIME_TRIES = 300;
 
+/**
+ * Processors that the node reports. A machine of tests has few, and pods ask for whole processors that they hardly use.
+ */
+const PROCESSORS = 16;
+
 /** Folders of the node's own, above those of the host. `/etc` shows the host's files too. */
 const OWN_FOLDERS = ["/var/lib", "/var/log", "/opt"];
 
@@ -144,6 +149,7 @@ export class ClusterNode {
       `mkdir -p ${folder}/cgroup && mount --rbind /sys/fs/cgroup ${folder}/cgroup`,
       "mount -t sysfs sysfs /sys",
       `mount --rbind ${folder}/cgroup /sys/fs/cgroup`,
+      ...processors(),
       "mount -t tmpfs tmpfs /run",
       "mkdir -p /run/containerd /run/lock",
       `mount -t overlay overlay -o lowerdir=/etc,upperdir=${folder}/etc-upper,workdir=${folder}/etc-work /etc`,
@@ -210,4 +216,17 @@ export class ClusterNode {
     };
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${this.folder}/${name}`, text);
   }
+}
+
+/** A view of the processors as the kubelet reads them. */
+function processors(): string[] {
+  const folder = "/sys/devices/system/cpu";
+  const last = PROCESSORS - 1;
+  return [
+    `mount -t tmpfs tmpfs ${folder}`,
+    `echo 0-${last} | tee ${folder}/online ${folder}/possible ${folder}/present >/dev/null`,
+    `for i in $(seq 0 ${last}); do mkdir -p ${folder}/cpu$i/topology; echo $i > ${folder}/cpu$i/topology/core_id; ` +
+    `echo 0 > ${folder}/cpu$i/topology/physical_package_id; done`,
+    "[ ! -d /sys/devices/system/node ] || mount -t tmpfs tmpfs /sys/devices/system/node",
+  ];
 }
