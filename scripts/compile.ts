@@ -27,6 +27,7 @@ export const lateModules: Readonly<Record<string, readonly string[]>> = {
     "cmd/pilot-discovery/diff_command.ts",
     "cmd/pilot-discovery/explain_command.ts",
     "cmd/pilot-discovery/manifests_command.ts",
+    "cmd/pilot-discovery/size_command.ts",
     "cmd/pilot-discovery/translate_command.ts",
     "lib/offline/preview/worker.ts",
     "lib/webhook/review_worker.ts",

@@ -1,13 +1,13 @@
 /**
  * Commands without a server: they check, explain, compare and translate the configuration that a server would serve, and
- * print the objects of an installation.
+ * print the objects of an installation, and tell what a mesh needs.
  *
  * @module
  */
 import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
 import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
-import { checkFlags, diffFlags, explainFlags, translateFlags } from "./offline_flags.ts";
+import { checkFlags, diffFlags, explainFlags, sizeFlags, translateFlags } from "./offline_flags.ts";
 import { manifestsFlags } from "./manifests_flags.ts";
 import { setUpError } from "./set_up.ts";
 
@@ -105,7 +105,23 @@ mesh.io/rev: NAME get the revision's proxies.`,
   }),
 };
 
-export const offlineCommands: readonly Command[] = [check, diff, explain, manifests, translate];
+const size: Command = {
+  name: "size",
+  summary: "Tell what a mesh of some size needs, by measured rows",
+  description:
+    `Answers before an installation: replicas, memory and CPU of the server, bytes to proxies, the time of a change, and the
+memory of agents. The answer names the measured rows on which it rests. Between two rows the answer is on the line through both; a
+size beyond the rows is reported as such, and nothing is extrapolated.`,
+  examples: "  pilot-discovery size --services 800 --proxies 250",
+  flags: sizeFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(sizeFlags, async () => {
+    const loaded: typeof import("./size_command.ts") = await import(moduleAt("size_command"));
+    return loaded.runSize;
+  }),
+};
+
+export const offlineCommands: readonly Command[] = [check, diff, explain, manifests, size, translate];
 
 /** Loaded when the command runs, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {

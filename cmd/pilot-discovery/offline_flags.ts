@@ -75,3 +75,11 @@ export const diffFlags = {
   ),
   output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
 };
+
+export const sizeFlags = {
+  services: intFlag("int32", 0, "services of the mesh; required"),
+  proxies: intFlag("int32", 0, "proxies of the mesh, pods with a sidecar and gateways; required"),
+  "changes-per-minute": intFlag("int32", 10, "changes of configuration and of endpoints in a minute"),
+  replicas: intFlag("int32", 0, "replicas of the server; 0: as many as the answer finds right"),
+  output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
+};

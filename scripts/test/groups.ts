@@ -81,6 +81,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // The library, installed by npm: deno, tar, npm, node.
   package: [READ, TEMP, ENV, RUN],
+  // The page of benchmarks.
+  sizing: [READ],
   // Watched files, openssl, sockets of both ends. Symbolic links need permission to write everywhere.
   authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl", OPENSSL],
   // OpenSSL as reader and writer of files, and its library for signing.

@@ -16,6 +16,7 @@ Deno.test("subcommands are offered, and help", () => {
     "diff",
     "explain",
     "manifests",
+    "size",
     "translate",
     "version",
     "help",

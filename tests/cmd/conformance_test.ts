@@ -81,6 +81,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
     "diff",
     "explain",
     "manifests",
+    "size",
     "translate",
     "version",
   ]);

@@ -366,6 +366,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     ],
     why: "it is the list of parts, and starts them; programs use it, packages do not",
   },
+  sizing: { may: [], why: "an answer rests on measured rows alone; the mesh that somebody plans does not exist yet" },
   offline: {
     may: [
       "analyze",
@@ -478,6 +479,7 @@ const purePackages = new Set([
   "pb",
   "registry",
   "simulate",
+  "sizing",
 ]);
 const effects = /^node:(fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|process)\b/;
 

@@ -39,6 +39,7 @@ const WORDS: Readonly<Record<string, string>> = {
   patch: "a verb of the orchestrator's API",
   reboot: "an order of a cluster of tests",
   route: "a field",
+  size: "a command of pilot-discovery",
   w: "a name",
   watch: "a verb of the orchestrator's API, a mode of a client",
   write: "a step",

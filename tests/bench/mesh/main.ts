@@ -8,16 +8,17 @@
  *     deno task bench --against FOLDER   compares this tree with the one in a folder: runs of both in turn, seven pairs
  *                                        with --raw without calibrations: a third of the time, for ratios alone
  *     deno task bench --profile FOLDER   one CPU profile a server in a folder (`profile.ts` shows it)
- *     deno task bench --write            also into docs/benchmarks.md
+ *     deno task bench --write            also into docs/benchmarks.md, and the rows behind `pilot-discovery size`
  *     deno task bench --json FILE        also the raw rows
  *
  * The variable `ISTIO_DISCOVERY` names Istio's program, to be measured beside this one where a row does so.
  *
- * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder, docs/benchmarks.md), sys (machine facts).
+ * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder, docs/benchmarks.md, lib/sizing), sys (machine facts).
  *
  * @module
  */
 import { parseArgs } from "node:util";
+import { writeMeasured } from "../../../scripts/gen_sizing.ts";
 import { Calibrator } from "./calibrator.ts";
 import { runPairs } from "./compare.ts";
 import { machineFacts } from "./machine.ts";
@@ -102,6 +103,7 @@ async function measure(scenarios: readonly Scenario[]): Promise<never> {
       await Deno.writeTextFile(new URL(`../../../docs/benchmarks/${name}.svg`, import.meta.url), svg);
     }
     await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", path] }).output();
+    await writeMeasured();
   }
   Deno.exit(failures > 0 ? 1 : 0);
 }
