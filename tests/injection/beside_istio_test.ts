@@ -85,6 +85,19 @@ Deno.test("with an unreadable annotation of Istio the names of Istio's container
   assert.equal(of([app]).kind, "injected");
 });
 
+Deno.test("callers of both control planes see by a label of their own that an injected pod accepts mutual TLS", () => {
+  const labelsOf = (labels: Readonly<Record<string, string>>) => {
+    const pod = injected({ pod: { metadata: { name: "p", labels }, spec: { containers: [app] } } });
+    const modes = Object.entries(pod.metadata.labels!).filter(([key]) => key.endsWith("/tlsMode"));
+    return Object.fromEntries(modes);
+  };
+  assert.deepEqual(labelsOf({}), { "security.mesh.io/tlsMode": "mesh", "security.istio.io/tlsMode": "istio" });
+  // The author's word counts in either spelling.
+  for (const key of ["security.mesh.io/tlsMode", "security.istio.io/tlsMode"]) {
+    assert.deepEqual(labelsOf({ [key]: "disabled" }), { [key]: "disabled" });
+  }
+});
+
 const name = fc.constantFrom("app", "istio-proxy", "istio-init", "mesh-proxy", "web");
 const containers = fc.uniqueArray(name, { maxLength: 4 }).map((names) =>
   names.map((one) => ({ name: one, image: "x" }))

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { peersKey } from "../../config/spelling/peers.ts";
 import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
 import { hasOwnKey } from "../spelling.ts";
 import { isProxy, type SidecarInput } from "./input.ts";
@@ -10,6 +11,11 @@ import { redirectionAnnotations } from "../traffic.ts";
 
 /** Longest value of a label. */
 const MAX_LABEL = 63;
+/**
+ * Tells callers that the pod accepts mutual TLS. The label is written in both spellings: Istio's control plane reads only
+ * its own label, and without that label Istio's sidecars would send plain text, which STRICT refuses.
+ */
+const TLS_MODE = "security.mesh.io/tlsMode";
 const NETWORKS = "k8s.v1.cni.cncf.io/networks";
 
 /** Labels for the pod, without labels that the pod already has. */
@@ -18,7 +24,8 @@ export function sidecarLabels(input: SidecarInput): Record<string, string> {
   const first = (...keys: string[]) => keys.map((key) => labels[key]).find((text) => text);
   const network = parameters?.network || global.network;
   const wanted: Record<string, string> = {
-    ...(input.role === "sidecar" && { "security.mesh.io/tlsMode": "mesh" }),
+    ...(input.role === "sidecar" && !hasOwnKey(pod.metadata.labels, TLS_MODE) &&
+      { [TLS_MODE]: "mesh", [peersKey(TLS_MODE)]: "istio" }),
     ...(input.role === "sidecar" && proxy.proxyMetadata["MESH_META_ENABLE_HBONE"] === "true" &&
       { "networking.mesh.io/tunnel": "http" }),
     "service.mesh.io/canonical-name": first("app.kubernetes.io/name", "app") ?? owner.name,
