@@ -31,8 +31,21 @@ export function isServed(ingress: Fact<"Ingress">, read: IngressReader): boolean
   return chosen === undefined ? mode === "DEFAULT" : ownKey(chosen.spec.controller) === INGRESS_CONTROLLER;
 }
 
+/**
+ * Whether the class of a served Ingress names the controller in Istio's spelling. Istio's control plane may serve the
+ * Ingress as well.
+ */
+export function isOfPeersClass(ingress: Fact<"Ingress">, read: Pick<IngressReader, "fact" | "facts">): boolean {
+  if (Object.hasOwn(ingress.meta.annotations, CLASS_ANNOTATION)) return false;
+  const controller = classOf(ingress, read)?.spec.controller;
+  return controller !== undefined && controller !== INGRESS_CONTROLLER;
+}
+
 /** The class of an Ingress; undefined: the Ingress names none, or the class does not exist. */
-function classOf({ spec, origin }: Fact<"Ingress">, read: IngressReader): Fact<"IngressClass"> | undefined {
+function classOf(
+  { spec, origin }: Fact<"Ingress">,
+  read: Pick<IngressReader, "fact" | "facts">,
+): Fact<"IngressClass"> | undefined {
   if (spec.className !== undefined) return read.fact("IngressClass", "", spec.className);
   // The API server writes the default class into new objects; objects of files never were there.
   return origin.from === "file" ? defaultClass(read.facts("IngressClass")) : undefined;

@@ -11,7 +11,7 @@ import type { Fact, IngressAddressData } from "../config/facts/types.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 import type { ChangeSet } from "../config/store.ts";
 import { type AddressReader, ingressAddresses, sameAddresses } from "./addresses.ts";
-import { isServed } from "./class.ts";
+import { isOfPeersClass, isServed } from "./class.ts";
 import type { IngressReader } from "./reader.ts";
 
 /** Inputs of statuses. */
@@ -63,7 +63,10 @@ export class IngressStatuses {
     const ingress = this.#ingress(key);
     if (ingress === undefined) return undefined;
     const { addresses } = ingress.spec;
-    if (this.#served.has(key)) return sameAddresses(addresses, this.#addresses) ? undefined : this.#addresses;
+    if (this.#served.has(key)) {
+      if (sameAddresses(addresses, this.#addresses) || this.#isOfAnother(ingress)) return undefined;
+      return this.#addresses;
+    }
     // Another controller may have written an address since then. Such an address stays.
     const left = this.#left.get(key);
     return left !== undefined && sameAddresses(addresses, left) ? [] : undefined;
@@ -126,8 +129,26 @@ export class IngressStatuses {
   }
 
   #leave(key: string, said: readonly IngressAddressData[]): void {
-    const isOfUs = [this.#addresses, this.#earlier].some((ours) => sameAddresses(ours, said));
-    if (said.length > 0 && isOfUs) this.#left.set(key, said);
+    if (said.length > 0 && this.#isOwn(said)) this.#left.set(key, said);
+  }
+
+  /** Whether this server wrote, or would have written, the addresses. */
+  #isOwn(addresses: readonly IngressAddressData[]): boolean {
+    return [this.#addresses, this.#earlier].some((ours) => sameAddresses(ours, addresses));
+  }
+
+  /**
+   * Whether the status is another controller's. Of a class in Istio's spelling, Istio's control plane writes the status
+   * too: the two would undo each other's writes for ever.
+   */
+  #isOfAnother(ingress: Fact<"Ingress">): boolean {
+    const { facts } = this.#options;
+    const read: Pick<IngressReader, "fact" | "facts"> = {
+      fact: (kind, namespace, name) => facts.get(kind, namespace, name),
+      facts: (kind) => facts.list(kind),
+    };
+    const { addresses } = ingress.spec;
+    return addresses.length > 0 && !this.#isOwn(addresses) && isOfPeersClass(ingress, read);
   }
 
   #isServed(ingress: Fact<"Ingress">): boolean {

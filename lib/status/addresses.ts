@@ -16,8 +16,22 @@ export function sameAssigned(
   return left.size === right.size && left.isSubsetOf(right);
 }
 
+/**
+ * The addresses that this control plane assigns. It assigns no address to a wildcard host, but Istio's does: the two
+ * would undo each other's writes for ever.
+ */
+export function ownAssigned(assigned: readonly AssignedAddress[] = []): readonly AssignedAddress[] {
+  return assigned.filter(({ host }) => !isWildcard(host));
+}
+
 /** The change of a status that assigns the wanted addresses; undefined: the status already assigns them. */
 export function assignedChange(desired: readonly AssignedAddress[], present: ApiJson): ApiJson | undefined {
-  if (sameAssigned(desired, readAssigned(present))) return undefined;
-  return { addresses: desired.map(({ host, value }) => ({ value, host })) };
+  const assigned = readAssigned(present) ?? [];
+  if (sameAssigned(desired, ownAssigned(assigned))) return undefined;
+  const others = assigned.filter(({ host }) => isWildcard(host));
+  return { addresses: [...desired, ...others].map(({ host, value }) => ({ value, host })) };
+}
+
+function isWildcard(host: string): boolean {
+  return host.startsWith("*");
 }

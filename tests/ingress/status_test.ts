@@ -71,6 +71,40 @@ Deno.test("a status says the addresses of the load balancer and the external one
   assert.deepEqual(new World({}, balanced, ingress("web")).wanted("web"), ALL);
 });
 
+/** An Ingress by the object of a class. */
+function classed(name: string, className: string, addresses: readonly object[] = []): Manifest {
+  const one = ingress(name, addresses);
+  return {
+    ...one,
+    metadata: { name, namespace: "shop" },
+    spec: { ...(one as { spec: object }).spec, ingressClassName: className },
+  } as Manifest;
+}
+
+const classOf = (name: string, controller: string): Manifest =>
+  ({ apiVersion: "networking.k8s.io/v1", kind: "IngressClass", metadata: { name }, spec: { controller } }) as Manifest;
+
+Deno.test("of a class in Istio's spelling, addresses that Istio's control plane wrote stay; an empty status and one of ours are written", () => {
+  const theirs = [{ ip: "192.0.2.1" }];
+  const istio = classOf("istio", "istio.io/ingress-controller");
+  const world = new World({}, balanced, istio, classOf("mesh", "mesh.io/ingress-controller"));
+  world.put(classed("theirs", "istio", theirs), classed("empty", "istio"), classed("ours", "mesh", theirs));
+  assert.equal(world.wanted("theirs"), undefined);
+  assert.deepEqual(world.wanted("empty"), ALL);
+  assert.deepEqual(world.wanted("ours"), ALL, "of our own class the status is ours");
+  // Our gateway gets another address: the status with the earlier address is still ours.
+  world.put(classed("empty", "istio", ALL));
+  world.put(service({ type: "LoadBalancer" }, [{ ip: "203.0.113.10" }]));
+  assert.deepEqual(world.wanted("empty"), [{ ip: "203.0.113.10" }]);
+  assert.equal(world.wanted("theirs"), undefined);
+});
+
+Deno.test("without a gateway of ours, Istio's addresses are not emptied", () => {
+  const istio = classOf("istio", "istio.io/ingress-controller");
+  const world = new World({}, istio, classed("theirs", "istio", [{ ip: "192.0.2.1" }]));
+  assert.equal(world.wanted("theirs"), undefined);
+});
+
 Deno.test("an external name is the one address of a service of that type", () => {
   const world = new World({}, service({ type: "ExternalName", externalName: "edge.test" }), ingress("web"));
   assert.deepEqual(world.wanted("web"), [{ hostname: "edge.test" }]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fieldFinding, type Finding, lossOf, warningOf } from "../../lib/finding/finding.ts";
-import { assignedChange, sameAssigned } from "../../lib/status/addresses.ts";
+import { assignedChange, ownAssigned, sameAssigned } from "../../lib/status/addresses.ts";
 import { withConditions } from "../../lib/status/conditions.ts";
 import { desiredStatus, statusChange } from "../../lib/status/desired.ts";
 import { type ObjectProgress, sumProgress } from "../../lib/status/progress.ts";
@@ -179,4 +179,13 @@ Deno.test("addresses of a status are compared as sets of rows", () => {
   assert.equal(sameAssigned(rows, rows.slice(1)), false);
   assert.equal(assignedChange(rows, { addresses: rows, conditions: [] }), undefined);
   assert.deepEqual(assignedChange(rows.slice(1), { addresses: rows }), { addresses: [rows[1]] });
+});
+
+Deno.test("addresses of wildcard hosts are another control plane's: they neither cause a write nor are lost by one", () => {
+  const own = { host: "a.example.com", value: "240.240.0.1" };
+  const others = { host: "*.example.com", value: "240.240.0.9" };
+  assert.equal(assignedChange([own], { addresses: [own, others] }), undefined);
+  assert.equal(assignedChange([], { addresses: [others] }), undefined);
+  assert.deepEqual(assignedChange([own], { addresses: [others] }), { addresses: [own, others] });
+  assert.deepEqual(ownAssigned([own, others]), [own]);
 });

@@ -17,7 +17,7 @@ import type { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import type { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
-import { assignedChange, sameAssigned } from "../../status/addresses.ts";
+import { assignedChange, ownAssigned, sameAssigned } from "../../status/addresses.ts";
 import { changeStatus } from "../../status/write.ts";
 import { StatusWriter, type StatusWriterOptions } from "../../status/writer.ts";
 
@@ -92,7 +92,7 @@ class AddressRound {
       const [, namespace = "", name = ""] = key.split("/");
       const object = this.#parts.store.get("ServiceEntry", namespace, name);
       const desired = this.#parts.entries.assignment(key);
-      if (object === undefined || desired === undefined || sameAssigned(desired, object.assigned)) {
+      if (object === undefined || desired === undefined || sameAssigned(desired, ownAssigned(object.assigned))) {
         this.#writer.drop(key);
       } else this.#write(object, desired);
     }
