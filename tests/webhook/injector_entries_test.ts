@@ -68,6 +68,23 @@ Deno.test("entries in Istio's spelling leave out pods that Istio's injector has 
   }
 });
 
+Deno.test("the last four entries are Istio's, in the order of the patch that takes them away", () => {
+  const page = Deno.readTextFileSync(new URL("../../docs/users/moving_from_istio.md", import.meta.url));
+  const names = injectorEntries(scope).map(({ name }) => name);
+  assert.deepEqual(names.map((name) => name.endsWith(".istio.io")), [...Array(4).fill(false), ...Array(4).fill(true)]);
+  const patch = JSON.parse(/--type=json -p '(\[[^']*\])'/.exec(page)![1]!) as {
+    op: string;
+    path: string;
+    value?: string;
+  }[];
+  for (const { op, path, value } of patch) {
+    const [, index = "", field] = /^\/webhooks\/(\d)(\/name)?$/.exec(path)!;
+    assert.equal(field, op === "test" ? "/name" : undefined);
+    if (op === "test") assert.equal(names[Number(index)], value);
+  }
+  assert.deepEqual(patch.filter(({ op }) => op === "remove").map(({ path }) => path.at(-1)), ["7", "6", "5", "4"]);
+});
+
 Deno.test("each entry is met by what it is for", () => {
   const cases: readonly (readonly [string[], Labels, Labels])[] = [
     [["namespace@mesh.io"], { "mesh-injection": "enabled" }, {}],
