@@ -19,6 +19,8 @@ export interface BundleSpec {
    * Lines do not stay. Default: no.
    */
   readonly short?: boolean;
+  /** Whether modules of later imports are in the file of the entry, too. Default: no, these have files of their own. */
+  readonly whole?: boolean;
   /** Other files that count as sources. */
   readonly beside?: readonly string[];
 }
@@ -57,7 +59,11 @@ export async function makeBundle(root: string, spec: BundleSpec): Promise<void> 
   }
 }
 
-async function bundle(root: string, { folder, short = false, beside = [] }: BundleSpec, entries: readonly string[]) {
+async function bundle(
+  root: string,
+  { folder, short = false, whole = false, beside = [] }: BundleSpec,
+  entries: readonly string[],
+) {
   const graphs = await Promise.all(
     entries.map(async (entry) => JSON.parse(await deno(root, ["info", "--json", entry]))),
   );
@@ -71,8 +77,8 @@ async function bundle(root: string, { folder, short = false, beside = [] }: Bund
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
   // Modules with a later import stay in their own files: few starts need the modules.
-  const form = short ? ["--minify", "--keep-names"] : [];
-  await deno(root, ["bundle", "--quiet", "--code-splitting", ...form, "--outdir", folder, ...entries]);
+  const form = [...whole ? [] : ["--code-splitting"], ...short ? ["--minify", "--keep-names"] : []];
+  await deno(root, ["bundle", "--quiet", ...form, "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }
 

@@ -9,14 +9,13 @@
  *
  * @module
  */
+import { PLUGIN_BUNDLE, PLUGIN_FILE } from "../cmd/install-cni/bundle.ts";
 import { type BundleSpec, currentBundle, makeBundle } from "../cmd/program_bundle.ts";
 import { lateModules, permissionFlags, permissionSets } from "./compile.ts";
 import { engineFlags } from "./program_args.ts";
 
-/**
- * The bundled programs. (The node's installer is excluded: it starts its plugin in many ways, and only once per node.)
- */
-export const bundledPrograms = ["pilot-discovery", "pilot-agent"] as const;
+/** The bundled programs. */
+export const bundledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
 
 /** A bundled program. */
 export type BundledProgram = typeof bundledPrograms[number];
@@ -26,7 +25,11 @@ export function bundleSpec(program: BundledProgram): BundleSpec {
   return {
     folder: `dist/bundle/${program}`,
     entry: `cmd/${program}/main.ts`,
-    ...{ late: lateModules[program] ?? [], beside: ["deno.json", "scripts/bundle.ts", "cmd/program_bundle.ts"] },
+    late: lateModules[program] ?? [],
+    beside: [
+      ...["deno.json", "scripts/bundle.ts", "cmd/program_bundle.ts"],
+      ...program === "install-cni" ? [PLUGIN_BUNDLE.entry] : [],
+    ],
     // The runtime keeps the text of loaded modules in memory. Short text saves half a megabyte beside every workload.
     short: program === "pilot-agent",
   };
@@ -61,11 +64,18 @@ const SMALL_HEAPS =
 export async function bundleProgram(root: string, program: BundledProgram): Promise<void> {
   const spec = bundleSpec(program);
   if (currentBundle(root, spec) === undefined) await makeBundle(root, spec);
+  if (program === "install-cni") await addPlugin(root, spec.folder);
   const script = `#!/bin/sh
 ${program === "pilot-agent" ? SMALL_HEAPS : ""}folder=$(dirname "$(readlink -f "$0")")
 exec deno run ${bundleFlags(program).map((flag) => `'${flag}'`).join(" ")} "$folder/main.js" "$@"
 `;
   await Deno.writeTextFile(`${root}${launcherPath(program)}`, script, { mode: 0o755 });
+}
+
+/** Puts the node's plugin beside the installer: one file, which the installer copies to the node. */
+async function addPlugin(root: string, folder: string): Promise<void> {
+  if (currentBundle(root, PLUGIN_BUNDLE) === undefined) await makeBundle(root, PLUGIN_BUNDLE);
+  await Deno.copyFile(`${root}${PLUGIN_BUNDLE.folder}/${PLUGIN_FILE}`, `${root}${folder}/${PLUGIN_FILE}`);
 }
 
 if (import.meta.main) {

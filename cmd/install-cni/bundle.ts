@@ -13,6 +13,15 @@
  */
 import { type BundleSpec, makeBundle } from "../program_bundle.ts";
 
-export const PLUGIN_BUNDLE: BundleSpec = { folder: "dist/plugin", entry: "cmd/install-cni/plugin_entry.ts" };
+/** Name of the file. The program's bundle has a copy beside its modules. */
+export const PLUGIN_FILE = "plugin_entry.js";
+
+/** The installer copies the file to nodes, so nothing may be beside the file. */
+export const PLUGIN_BUNDLE: BundleSpec = {
+  folder: "dist/plugin",
+  entry: "cmd/install-cni/plugin_entry.ts",
+  whole: true,
+  beside: ["cmd/install-cni/bundle.ts", "cmd/program_bundle.ts"],
+};
 
 if (import.meta.main) await makeBundle(new URL("../../", import.meta.url).pathname, PLUGIN_BUNDLE);

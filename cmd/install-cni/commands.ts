@@ -17,7 +17,7 @@ const doctorCommand: Command = {
     "Looks at one node and changes nothing on it: which network configuration the runtime takes, whether the plugin can work, its last calls, a trial in a scratch network namespace, and the rules of pods against those expected. Exit code 1 when there is a problem.",
   flags: doctorFlags,
   run: runs(doctorFlags, async ({ flags, given, output }) => {
-    const { doctor } = await laterModule("node.ts");
+    const { doctor } = await laterModule("node");
     return await doctor(flags, given, output);
   }),
 };
@@ -29,7 +29,7 @@ const uninstallCommand: Command = {
     "For a node on which no installer runs any more, and no orchestrator says so. Network configurations get back every byte that they had. An installer that still runs puts the plugin back.",
   flags: nodeFlags,
   run: runs(nodeFlags, async ({ flags, given, output }) => {
-    const { uninstallNode } = await laterModule("node.ts");
+    const { uninstallNode } = await laterModule("node");
     return uninstallNode(flags, given, output);
   }),
 };
@@ -44,11 +44,11 @@ export const installCni: Command = {
   globals: installGlobals,
   commands: [completionCommand("install-cni"), doctorCommand, uninstallCommand, versionCommand],
   run: runs({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
-    const { startInstaller } = await laterModule("start.ts");
+    const { startInstaller } = await laterModule("start");
     return await startInstaller(flags, given);
   }),
   check: checks({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
-    const { readInstallStart } = await laterModule("start.ts");
+    const { readInstallStart } = await laterModule("start");
     const start = readInstallStart(flags, given);
     return "refusals" in start ? start.refusals.problems : [];
   }),

@@ -6,15 +6,16 @@
  *
  * @module
  */
+import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
 
 /** The modules with their exports. */
 interface Later {
-  "node.ts": typeof import("./node.ts");
-  "plugin.ts": typeof import("./plugin.ts");
-  "start.ts": typeof import("./start.ts");
+  node: typeof import("./node.ts");
+  plugin: typeof import("./plugin.ts");
+  start: typeof import("./start.ts");
 }
 
 /** Imports a module. */
 export async function laterModule<K extends keyof Later>(name: K): Promise<Later[K]> {
-  return await import(new URL(name, import.meta.url).href);
+  return await import(moduleBeside(name, import.meta.url).href);
 }

@@ -11,4 +11,4 @@ import { installCni } from "./commands.ts";
 import { laterModule } from "./later.ts";
 
 if (Deno.env.get("CNI_COMMAND") === undefined) await mainProgram(installCni);
-else Deno.exit(await (await laterModule("plugin.ts")).pluginMain());
+else Deno.exit(await (await laterModule("plugin")).pluginMain());

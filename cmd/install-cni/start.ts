@@ -13,7 +13,7 @@ import { logOptions } from "../../lib/cli/log_flags.ts";
 import { Refusals } from "../../lib/cli/refusals.ts";
 import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { AGENT_PODS } from "../../lib/cni/config/plugin_config.ts";
-import type { Executable } from "../../lib/cni/install/installer.ts";
+import type { Executable } from "../../lib/cni/install/executable.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentDesiredState, type DesiredStateOptions, TemplateError } from "../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
@@ -24,7 +24,7 @@ import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built
 import { type SettingsOf, settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { currentBundle } from "../program_bundle.ts";
-import { PLUGIN_BUNDLE } from "./bundle.ts";
+import { PLUGIN_BUNDLE, PLUGIN_FILE } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { commaList } from "../../lib/kernel/text/comma_list.ts";
 import { type InstallOptions, installOptions } from "./options.ts";
@@ -164,12 +164,15 @@ export function desiredStateOptions(options: InstallOptions, settings: SettingsO
 }
 
 /**
- * The program to install: the executable when compiled, otherwise a script that runs the program, or its plugin, by the
- * runtime.
+ * The program to install: the executable when compiled; of an image's bundle the runtime and the plugin, because nothing
+ * of the image is on the node; otherwise a script that runs the tree's program, or its plugin, by the runtime.
  */
 function ownExecutable(): Executable {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { copyOf: path };
+  if (import.meta.url.endsWith(".js")) {
+    return { runtime: path, plugin: new URL(PLUGIN_FILE, import.meta.url).pathname };
+  }
   const root = new URL("../../", import.meta.url).pathname;
   return { script: launcherScript(path, root, currentBundle(root, PLUGIN_BUNDLE)) };
 }

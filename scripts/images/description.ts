@@ -58,7 +58,7 @@ export const RUNTIME = "(runtime)";
 export const ENVOY = "(envoy)";
 
 /** The images of a cluster's mesh. */
-export const MESH_IMAGES = ["pilot-discovery", "proxy"] as const;
+export const MESH_IMAGES = ["pilot-discovery", "proxy", "install-cni"] as const;
 
 /** Images for tests: the first process of a pod, and a server and client of tests. */
 export const TEST_IMAGES = ["pause", "echo"] as const;
@@ -103,6 +103,16 @@ export function imageOf(name: ImageName): Image {
         env: { DENO_NO_UPDATE_CHECK: "1" },
         user: "1337:1337",
         entrypoint: ["/usr/local/bin/pilot-agent"],
+      };
+    case "install-cni":
+      return {
+        reference: `docker.io/mesh/install-cni:${version}`,
+        base: "debian",
+        bundle: "install-cni",
+        content: [runtime, bundle("install-cni")],
+        env: { DENO_NO_UPDATE_CHECK: "1" },
+        user: "0:0",
+        entrypoint: ["/usr/local/bin/install-cni"],
       };
     case "pause":
       return {

@@ -1,6 +1,7 @@
 /** The program under its own permission set: installer, plugin and doctor as people and runtimes start them. */
 import assert from "node:assert/strict";
 import { CA } from "./support/place.ts";
+import { installerVariables, startInstaller } from "./support/installer_process.ts";
 import { namespaceTest, run } from "./support/commands.ts";
 import { TestNode } from "./support/node.ts";
 import { FakeOrch, injectedPod } from "./support/orch.ts";
@@ -15,57 +16,7 @@ const line = [
   `${repository}cmd/install-cni/main.ts`,
 ];
 
-/** Variables of an installer on a node. */
-function variables(node: TestNode, orch: FakeOrch): Record<string, string> {
-  const { hostname, port } = new URL(orch.address);
-  return {
-    KUBERNETES_SERVICE_HOST: hostname,
-    KUBERNETES_SERVICE_PORT: port,
-    ORCH_SERVICE_PROTOCOL: "http",
-    MESH_CNI_BIN_DIR: node.binDir,
-    MESH_CNI_HEALTH_PORT: "0",
-    MESH_CNI_SERVICE_ACCOUNT_DIR: node.saDir,
-    MOUNTED_CNI_NET_DIR: node.netDir,
-    CNI_AGENT_RUN_DIR: node.runDir,
-    MONITORING_PORT: "0",
-    POD_NAME: "mesh-cni-node-abcde",
-    POD_NAMESPACE: "mesh-system",
-    NO_COLOR: "1",
-  };
-}
-
-/** Starts an installer and waits for a text in its output. */
-async function start(env: Record<string, string>, said: string, ...args: readonly string[]) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...line, ...args],
-    env,
-    cwd: repository,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes(said)) {
-    const { value, done } = await reader.read();
-    if (done) assert.fail(`${text}${await new Response(child.stderr).text()}`);
-    text += value;
-  }
-  return {
-    text,
-    async stop() {
-      child.kill("SIGTERM");
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        text += value;
-      }
-      const err = await new Response(child.stderr).text();
-      const { code } = await child.status;
-      return { code, text, err };
-    },
-  };
-}
+const program = [Deno.execPath(), ...line];
 
 namespaceTest(
   "installer, runtime, doctor, upgrade, uninstallation: one node's life, each program with its own permissions",
@@ -77,7 +28,7 @@ namespaceTest(
       await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, primary);
       await Deno.writeTextFile(`${node.saDir}/ca.crt`, CA);
       await Deno.writeTextFile(`${node.saDir}/token`, orch.token);
-      const env = variables(node, orch);
+      const env = installerVariables(node, orch);
       const owner = { kind: "DaemonSet", name: "mesh-cni-node", uid: "set" };
       orch.put({ metadata: { namespace: "mesh-system", name: "mesh-cni-node-abcde", ownerReferences: [owner] } });
       orch.daemonSets.set("mesh-system/mesh-cni-node", { metadata: { uid: "set" } });
@@ -87,7 +38,8 @@ namespaceTest(
       assert.equal(before.code, 1);
       assert.match(before.out, /^3 problems: configuration, executable, orchestrator$/m);
 
-      const first = await start(
+      const first = await startInstaller(
+        program,
         { ...env, SKIP_TLS_VERIFY: "true", LOG_LEVEL: "info" },
         "introspection=",
         "--ctrlz_port=0",
@@ -122,7 +74,7 @@ namespaceTest(
       const drifted = JSON.parse((await doctor("-o", "json")).out);
       assert.equal(drifted.verdict, "1 problem: rules");
 
-      const second = await start({ ...env, MESH_OWNED_CNI_CONFIG: "true" }, "serving");
+      const second = await startInstaller(program, { ...env, MESH_OWNED_CNI_CONFIG: "true" }, "serving");
       assert.equal(node.chosen()?.file, "02-mesh-cni.conflist");
       assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);
       orch.daemonSets.clear();
@@ -133,7 +85,7 @@ namespaceTest(
       assert.deepEqual([...Deno.readDirSync(node.binDir)], []);
 
       orch.daemonSets.set("mesh-system/mesh-cni-node", { metadata: { uid: "set" } });
-      await (await start(env, "serving")).stop();
+      await (await startInstaller(program, env, "serving")).stop();
       const removed = await run(Deno.execPath(), [...line, "uninstall"], { env });
       assert.deepEqual([removed.code, removed.err], [0, ""]);
       assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);

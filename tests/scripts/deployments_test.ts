@@ -118,7 +118,12 @@ for (const name of ["pilot-discovery", "proxy", "install-cni"]) {
   });
 }
 
-for (const [name, program] of [["pilot-discovery", "pilot-discovery"], ["proxy", "pilot-agent"]] as const) {
+for (
+  const [name, program] of [["pilot-discovery", "pilot-discovery"], ["proxy", "pilot-agent"], [
+    "install-cni",
+    "install-cni",
+  ]] as const
+) {
   Deno.test(`the image of JavaScript of ${name} runs the launcher that its bundle has`, () => {
     const text = containerFile(name);
     const { folder } = bundleSpec(program);

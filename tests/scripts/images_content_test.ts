@@ -78,8 +78,10 @@ for (const name of MESH_IMAGES) {
 }
 
 Deno.test("the images have the names that the manifests and the injector use", () => {
-  const text = Deno.readTextFileSync(new URL("manifests/meshd.yaml", root));
-  const used = [...text.matchAll(/^\s+image: (\S+)$/gm)].map(([, name = ""]) => name);
+  const used = ["meshd", "node-agent"].flatMap((file) =>
+    [...Deno.readTextFileSync(new URL(`manifests/${file}.yaml`, root)).matchAll(/^\s+image: (\S+)$/gm)]
+      .map(([, name = ""]) => name)
+  );
   const made = MESH_IMAGES.map((name) => imageOf(name).reference);
   assert.deepEqual([...used, made.find((name) => name.includes("/proxy:"))].sort(), made.toSorted());
 });

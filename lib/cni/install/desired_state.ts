@@ -8,7 +8,8 @@
 import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
-import { type DesiredState, type Executable, InstallError, type InstallPart } from "./installer.ts";
+import type { Executable } from "./executable.ts";
+import { type DesiredState, InstallError, type InstallPart } from "./installer.ts";
 import { orchConfigText, serverAddress } from "./orch_config.ts";
 import type { PluginPlacement } from "./record.ts";
 

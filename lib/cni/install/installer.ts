@@ -11,9 +11,10 @@ import { type ConfigFile, pluginFolder } from "../config/libcni.ts";
 import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { bytesOfText, textOfBytes } from "../node/file_text.ts";
-import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
+import { removeFile, removeUnfinished, replaceFile } from "../node/replace.ts";
 import { type ConfigPlan, type DesiredConfig, type InstallStep, planConfig, planRemoval } from "./plan.ts";
 import { CALLS_FILE, FACTS_FILE, OLDER_CALLS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
+import { type Executable, placedFolders, placeExecutable, removeExecutable, sameBytes } from "./executable.ts";
 import { configFolders, forgetAllKept, putAside, putBack } from "./links.ts";
 import { type InstallRecord, readRecord, RECORD_FILE, recordText } from "./record.ts";
 
@@ -26,9 +27,6 @@ export interface NodeFolders {
   /** Sockets, orchestrator config, calls. */
   readonly run: string;
 }
-
-/** The executable of the plugin on the node. */
-export type Executable = { readonly copyOf: string } | { readonly script: string };
 
 /** The desired state of the node. */
 export interface DesiredState extends DesiredConfig {
@@ -83,7 +81,10 @@ export function install(
   const changed: string[] = [];
   part("COPY_BINARIES_FAILURE", () => {
     removeAllUnfinished(folders, calls);
-    if (placeExecutable(folders, desired, calls, executables)) changed.push(`executable ${folders.bin}/${PLUGIN}`);
+    const { executable } = desired;
+    if (executable !== undefined && placeExecutable(folders.bin, executable, calls, now, executables)) {
+      changed.push(`executable ${folders.bin}/${PLUGIN}`);
+    }
   });
   part("CREATE_KUBECONFIG_FAILURE", () => {
     if (placeOrchConfig(folders, desired, calls)) {
@@ -141,9 +142,9 @@ export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls
  */
 export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
   const changed = planRemoval(configFiles(folders.net, calls)).map((step) => takeStep(folders.net, step, calls));
+  if (!keepExecutable) changed.push(...removeExecutable(folders.bin, calls));
   const rest = [
     ...[ORCH_CONFIG_FILE, FACTS_FILE, CALLS_FILE, OLDER_CALLS_FILE].map((name) => `${folders.run}/${name}`),
-    ...(keepExecutable ? [] : [`${folders.bin}/${PLUGIN}`]),
     `${folders.net}/${RECORD_FILE}`,
   ];
   for (const path of rest) {
@@ -197,30 +198,10 @@ function bytesOrWhyNot(path: string, calls: FileCalls): Uint8Array | string {
 }
 
 function removeAllUnfinished(folders: NodeFolders, calls: FileCalls): void {
-  for (const folder of [...configFolders(folders.net, calls), folders.bin, folders.run]) {
+  const placed = placedFolders(folders.bin, calls);
+  for (const folder of [...configFolders(folders.net, calls), folders.bin, ...placed, folders.run]) {
     removeUnfinished(calls, folder);
   }
-}
-
-function placeExecutable(
-  folders: NodeFolders,
-  { executable }: DesiredState,
-  calls: FileCalls,
-  compare: "by bytes" | "by size",
-): boolean {
-  if (executable === undefined) return false;
-  const path = `${folders.bin}/${PLUGIN}`;
-  calls.makeFolder(folders.bin, 0o755);
-  if ("copyOf" in executable) {
-    if (sameFile(executable.copyOf, path, calls, compare)) return false;
-    replaceByCopy(calls, path, executable.copyOf, { mode: 0o755 });
-    return true;
-  }
-  const bytes = new TextEncoder().encode(executable.script);
-  const there = calls.read(path);
-  if (there !== undefined && there.mode === 0o755 && sameBytes(there.bytes, bytes)) return false;
-  replaceFile(calls, path, bytes, { mode: 0o755 });
-  return true;
 }
 
 function placeOrchConfig(folders: NodeFolders, desired: DesiredState, calls: FileCalls): boolean {
@@ -249,16 +230,6 @@ function takeStep(folder: string, step: InstallStep, calls: FileCalls): string {
 
 function likeOf(step: InstallStep): string {
   return step.do === "write" ? step.like : step.file;
-}
-
-function sameFile(a: string, b: string, calls: FileCalls, compare: "by bytes" | "by size"): boolean {
-  const [first, second] = [calls.stat(a), calls.stat(b)];
-  if (first === undefined || second === undefined || first.size !== second.size || second.mode !== 0o755) return false;
-  return compare === "by size" || calls.sameContents(a, b);
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 function part<T>(name: InstallPart, work: () => T): T {

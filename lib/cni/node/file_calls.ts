@@ -26,10 +26,12 @@ export interface PathState {
   readonly modified: number | undefined;
 }
 
-/** Each call happens as a whole or not at all, except `write` and `copy`. */
+/** Each call happens as a whole or not at all, except `write`, `copy` and `removeFolder`. */
 export interface FileCalls {
   /** Names in a folder; none when there is no such folder. */
   list(folder: string): string[];
+  /** Names of the folders in a folder; none when there is no such folder. */
+  listFolders(folder: string): string[];
   /** A file; undefined when there is none. Throws for anything but a file: a folder, a pipe without a writer. */
   read(path: string): FileState | undefined;
   /** Whether two files have the same bytes. The files are not held in memory. */
@@ -51,6 +53,8 @@ export interface FileCalls {
   rename(from: string, to: string): void;
   /** Removes a file; none is no error. */
   remove(path: string): void;
+  /** Removes a folder with everything in it, not as a whole; none is no error. */
+  removeFolder(path: string): void;
   /** Waits until a folder's names are on the disk. */
   syncFolder(path: string): void;
 }
@@ -59,6 +63,9 @@ export interface FileCalls {
 export const systemFileCalls: FileCalls = {
   list(folder) {
     return orNone(() => [...Deno.readDirSync(folder)].filter((entry) => !entry.isDirectory).map((e) => e.name)) ?? [];
+  },
+  listFolders(folder) {
+    return orNone(() => [...Deno.readDirSync(folder)].filter((entry) => entry.isDirectory).map((e) => e.name)) ?? [];
   },
   read(path) {
     return orNone(() => {
@@ -113,6 +120,7 @@ export const systemFileCalls: FileCalls = {
   },
   rename: (from, to) => Deno.renameSync(from, to),
   remove: (path) => void orNone(() => Deno.removeSync(path)),
+  removeFolder: (path) => void orNone(() => Deno.removeSync(path, { recursive: true })),
   syncFolder(path) {
     using folder = Deno.openSync(path, { read: true });
     folder.syncSync();

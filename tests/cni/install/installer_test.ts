@@ -13,19 +13,24 @@ const script = new URL("../support/killed_install.ts", import.meta.url).pathname
 
 /** Asserts the invariant: the runtime finds the network, and no plugin that cannot be called. */
 function assertWorking(place: Place, when: string): void {
-  const files = [...Deno.readDirSync(place.folders.net)].filter(({ name }) => isConfigName(name))
+  const configurations = [...Deno.readDirSync(place.folders.net)].filter(({ name }) => isConfigName(name))
     .map(({ name }) => ({ name, text: Deno.readTextFileSync(`${place.folders.net}/${name}`) }));
-  const { primary } = choosePrimary(files);
+  const { primary } = choosePrimary(configurations);
   assert.equal(primary?.name, "cbr0", when);
   if (ownEntries(primary).length === 0) return;
   assert.equal((Deno.statSync(`${place.folders.bin}/mesh-cni`).mode ?? 0) & 0o777, 0o755, `${when}: executable`);
   Deno.statSync(`${place.folders.run}/mesh-cni-orchconfig`);
+  const files = /mesh-cni\.files\/\w+/.exec(Deno.readTextFileSync(`${place.folders.bin}/mesh-cni`))?.[0];
+  if (files === undefined) return;
+  assert.equal(Deno.statSync(`${place.folders.bin}/${files}/deno`).size, Deno.statSync("/bin/true").size, when);
+  assert.equal(Deno.statSync(`${place.folders.bin}/${files}/plugin.js`).size, Deno.statSync(script).size, when);
 }
 
 const desiredStates: [string, string, string, Partial<DesiredState>][] = [
   ["a list", "10-flannel.conflist", PRIMARY, {}],
   ["a single configuration", "10-flannel.conf", SINGLE, {}],
   ["a file of our own", "10-flannel.conflist", PRIMARY, { placement: "owned" }],
+  ["a runtime and a plugin", "10-flannel.conflist", PRIMARY, { executable: { runtime: "/bin/true", plugin: script } }],
   ["a copied executable", "10-flannel.conflist", PRIMARY, { executable: { copyOf: "/bin/true" } }],
 ];
 

@@ -50,25 +50,31 @@ Deno.test("a file that was made of other sources is not taken", async () => {
   }
 });
 
-for (const from of ["one file", "sources"] as const) {
-  namespaceTest(`the plugin from ${from}: redirects a pod by a bare environment; people get the program`, async () => {
-    await using node = await TestNode.make();
-    const orch = new FakeOrch();
-    try {
-      await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, chainedText(node));
-      await node.placePlugin(orch, from === "sources" ? { fromSources: true } : {});
-      const script = await Deno.readTextFile(`${node.binDir}/mesh-cni`);
-      assert.equal(script.includes("plugin_entry.js"), from === "one file", "run `deno task setup`");
-      const pod = orch.put(injectedPod("shop", "cart-0"));
-      const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
-      assert((await node.chain("ADD", sandbox)).ok);
-      assert.match(await must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft-save"]), /-j MESH_OUTPUT\n/);
-      const version = await run(`${node.binDir}/mesh-cni`, ["version", "--short"], { clearEnv: true });
-      assert.deepEqual([version.code, version.err], [0, ""]);
-    } finally {
-      await orch.stop();
-    }
-  });
+for (const from of ["one file", "sources", "placed files"] as const) {
+  namespaceTest(
+    `the plugin from ${from}: redirects a pod by a bare environment; people get the program, or its name`,
+    async () => {
+      await using node = await TestNode.make();
+      const orch = new FakeOrch();
+      try {
+        await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, chainedText(node));
+        await node.placePlugin(orch, { from });
+        const script = await Deno.readTextFile(`${node.binDir}/mesh-cni`);
+        if (from === "placed files") assert(!script.includes(repository), "nothing of the tree");
+        assert.equal(script.includes("plugin_entry.js"), from === "one file", "run `deno task setup`");
+        const pod = orch.put(injectedPod("shop", "cart-0"));
+        const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
+        assert((await node.chain("ADD", sandbox)).ok);
+        assert.match(await must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft-save"]), /-j MESH_OUTPUT\n/);
+        const version = await run(`${node.binDir}/mesh-cni`, ["version", "--short"], { clearEnv: true });
+        if (from === "placed files") {
+          assert.match(version.err, /is called by the container runtime.* install-cni doctor/);
+        } else assert.deepEqual([version.code, version.err], [0, ""]);
+      } finally {
+        await orch.stop();
+      }
+    },
+  );
 }
 
 const unknown = { has: () => false, add() {}, version: () => undefined, addVersion() {}, forget() {} };

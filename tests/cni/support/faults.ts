@@ -5,7 +5,7 @@ import type { FileCalls } from "../../../lib/cni/node/file_calls.ts";
 export class Killed extends Error {}
 
 /** Calls with a change, in the order of {@link FileCalls}. */
-const changes = ["makeFolder", "write", "copy", "own", "rename", "remove", "syncFolder"] as const;
+const changes = ["makeFolder", "write", "copy", "own", "rename", "remove", "removeFolder", "syncFolder"] as const;
 
 /**
  * Calls that end at the change with a number.

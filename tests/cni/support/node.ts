@@ -3,7 +3,9 @@ import { choosePrimary, type ConfigFile } from "../../../lib/cni/config/libcni.t
 import { type NetworkJson } from "../../../lib/cni/config/network.ts";
 import { PLUGIN_BUNDLE } from "../../../cmd/install-cni/bundle.ts";
 import { currentBundle } from "../../../cmd/program_bundle.ts";
+import { type Executable, placeExecutable } from "../../../lib/cni/install/executable.ts";
 import { launcherScript } from "../../../lib/cni/install/launcher.ts";
+import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { orchConfigText } from "../../../lib/cni/install/orch_config.ts";
 import type { FakeOrch } from "./orch.ts";
 import { must, PLUGINS, type Ran, run } from "./commands.ts";
@@ -88,11 +90,13 @@ export class TestNode implements AsyncDisposable {
   /** Puts the plugin's launcher and orchestrator config on the node, as the installer does. */
   async placePlugin(
     orch: FakeOrch,
-    access: { ca?: string; token?: string; fromSources?: true } = {},
+    access: { ca?: string; token?: string; from?: "sources" | "one file" | "placed files" } = {},
   ): Promise<void> {
-    const bundle = access.fromSources ? undefined : currentBundle(repository, PLUGIN_BUNDLE);
-    const launcher = launcherScript(Deno.execPath(), repository, bundle);
-    await Deno.writeTextFile(`${this.binDir}/mesh-cni`, launcher, { mode: 0o755 });
+    const bundle = access.from === "sources" ? undefined : currentBundle(repository, PLUGIN_BUNDLE);
+    const executable: Executable = access.from === "placed files"
+      ? { runtime: Deno.execPath(), plugin: bundle ?? "(run `deno task setup`)" }
+      : { script: launcherScript(Deno.execPath(), repository, bundle) };
+    placeExecutable(this.binDir, executable, systemFileCalls, Date.now, "by size");
     const text = orchConfigText({ server: orch.address, ca: access.ca, token: access.token ?? orch.token });
     await Deno.writeTextFile(`${this.runDir}/mesh-cni-orchconfig`, text, { mode: 0o600 });
   }

@@ -51,12 +51,14 @@ export class Place implements Disposable {
     Deno.chmodSync(`${this.folders.net}/${name}`, mode);
   }
 
-  /** Every file under the node's folders but the lock: path, mode, text. */
+  /** Every file in and below the node's folders but the lock: path, mode, text. */
   files(): Record<string, string> {
     const found: Record<string, string> = {};
-    for (const folder of Object.values(this.folders)) {
-      for (const { name, isFile } of Deno.readDirSync(folder)) {
+    const folders = Object.values(this.folders);
+    for (const folder of folders) {
+      for (const { name, isFile, isDirectory } of Deno.readDirSync(folder)) {
         const path = `${folder}/${name}`;
+        if (isDirectory) folders.push(path);
         if (name === "install.lock" || !isFile) continue;
         const mode = ((Deno.statSync(path).mode ?? 0) & 0o7777).toString(8);
         found[`${path.slice(this.dir.length + 1)} ${mode}`] = Deno.readTextFileSync(path);
