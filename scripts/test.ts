@@ -28,6 +28,9 @@ const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
  */
 const GROUP_DEADLINE = { plain: 12 * 60_000, "API server": 18 * 60_000, cluster: 18 * 60_000 };
 
+/** The same for a run with the long tests of clusters, ms. */
+const LONG_DEADLINE = 60 * 60_000;
+
 /** On two slow cores, with all modules to fetch, beside tests: ten minutes and some more, ms. */
 const BUILD_DEADLINE = 25 * 60_000;
 
@@ -65,7 +68,8 @@ async function deno(args: readonly string[], deadline: number, env: Readonly<Rec
 
 async function runGroup(group: TestGroup, filter: string | undefined): Promise<GroupResult> {
   const started = performance.now();
-  const deadline = GROUP_DEADLINE[group.needs ?? "plain"];
+  const long = Deno.env.get("MESH_TEST_LONG") === "1";
+  const deadline = long ? LONG_DEADLINE : GROUP_DEADLINE[group.needs ?? "plain"];
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   // Examples are not modules of the tree, so the check of the tree does not cover them.
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];

@@ -23,6 +23,12 @@ export interface ClusterTest {
 /** Registers a test. */
 export type DefineClusterTest = (name: string, run: (test: ClusterTest) => Promise<void>) => void;
 
+/** Registers tests. */
+export interface ClusterTests extends DefineClusterTest {
+  /** Registers a test of many minutes. Only `deno task cluster-long` runs such tests. */
+  readonly long: DefineClusterTest;
+}
+
 /** Labels of a namespace whose pods get proxies. */
 export const INJECTED: Readonly<Record<string, string>> = { "mesh-injection": "enabled" };
 
@@ -31,7 +37,7 @@ export const INJECTED: Readonly<Record<string, string>> = { "mesh-injection": "e
  *
  * @param mesh Whether the mesh is installed by the manifests, as the installation page says. Default: yes.
  */
-export function clusterTests({ mesh = true }: { readonly mesh?: boolean } = {}): DefineClusterTest {
+export function clusterTests({ mesh = true }: { readonly mesh?: boolean } = {}): ClusterTests {
   let cluster: ClusterHandle | undefined;
   let own: StartedCluster | undefined;
   const ignore = noCluster !== undefined;
@@ -44,13 +50,17 @@ export function clusterTests({ mesh = true }: { readonly mesh?: boolean } = {}):
     });
     Deno.test.afterAll(async () => await own?.[Symbol.asyncDispose]());
   }
-  return (name, run) => {
+  const test: DefineClusterTest = (name, run) => {
     Deno.test({
       name: ignore ? `${name} (ignored: ${noCluster})` : name,
       ignore,
       fn: async () => await withNamespaces(cluster!, run),
     });
   };
+  const long: DefineClusterTest = (name, run) => {
+    if (Deno.env.get("MESH_TEST_LONG") === "1") test(name, run);
+  };
+  return Object.assign(test, { long });
 }
 
 async function withNamespaces(cluster: ClusterHandle, run: (test: ClusterTest) => Promise<void>): Promise<void> {
