@@ -1,6 +1,6 @@
 /**
- * The default revision, to which the webhook of the tag `default` leads. Servers of the default revision have
- * precedence in elections.
+ * The default revision: the revision to which the webhook of the tag `default` leads, otherwise `default`. Servers of
+ * the default revision have precedence in elections.
  *
  * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of mutatingwebhookconfigurations of
  * that name.
@@ -15,6 +15,9 @@ import type { ApiResource } from "../informer/resource.ts";
 
 /** Name of the webhook's configuration. */
 const NAME = "mesh-revision-tag-default";
+
+/** The default revision where no webhook names a revision. */
+const WITHOUT_TAG = "default";
 
 /** Labels with the name of the revision. The first present label counts. */
 const LABELS = ["mesh.io/rev", "istio.io/rev"];
@@ -40,9 +43,10 @@ export class DefaultRevision {
     });
   }
 
-  /** Name of the default revision; empty: there is no default revision, or its name is not known yet. */
+  /** Name of the default revision; empty: the name is not known yet. */
   get current(): string {
-    return this.#informer.get("", NAME)?.value ?? "";
+    const named = this.#informer.get("", NAME)?.value ?? "";
+    return named === "" && this.#informer.synced ? WITHOUT_TAG : named;
   }
 
   start(): void {

@@ -14,7 +14,7 @@ const tag = (name: string, labels: Readonly<Record<string, string>>) => ({
   metadata: { name: `mesh-revision-tag-${name}`, labels },
 });
 
-test("the default revision is the one that the webhook of the tag default names, in either spelling, until that goes", async ({ server }) => {
+test("the default revision is the one that the webhook of the tag default names, in either spelling; without it the revision default", async ({ server }) => {
   const { client, objects } = server;
   const revision = new DefaultRevision(client, silentLog().scope("orch"));
   assert.equal(revision.current, "");
@@ -29,7 +29,9 @@ test("the default revision is the one that the webhook of the tag default names,
     assert.equal(goesBeforeKey("green", revision.current, "blue"), true);
     assert.equal(goesBeforeKey("blue", revision.current, "green"), false);
     await objects.delete(tag("default", {}));
-    await until("there is none", () => revision.current === "");
+    await until("no webhook names a revision", () => revision.current === "default");
+    assert.equal(goesBeforeKey("default", revision.current, "blue"), true);
+    assert.equal(goesBeforeKey("green", revision.current, "default"), false);
     assert.equal(goesBeforeKey("green", revision.current, "blue"), false);
   } finally {
     await revision.stop();
