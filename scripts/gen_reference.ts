@@ -26,6 +26,7 @@ import { anyKindJsonSchema, kindJsonSchema } from "../lib/config/kinds/json_sche
 import { type Kind, KINDS } from "../lib/config/kinds/kinds.ts";
 import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";
 import type { JsonSchema } from "../lib/config/schema/json_schema.ts";
+import { GATEWAY_VALUES, type ValueRow, VALUES } from "../lib/install/values/values.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
 import { NOT_BUILT_PARTS, notBuilt } from "../lib/kernel/not_built/catalogue.ts";
@@ -253,6 +254,23 @@ export function notBuiltPage(): string {
   ].join("\n\n") + "\n";
 }
 
+function installValueRow([path, { default: otherwise, doc }]: [string, ValueRow]): readonly string[] {
+  return [`\`${path}\``, `\`${JSON.stringify(otherwise)}\``, doc];
+}
+
+/** The page of the values of an installation. */
+function installationPage(): string {
+  const head = ["Value", "Default", "What"];
+  return [
+    note,
+    "# Values of an installation",
+    "For the file of `pilot-discovery manifests --values FILE`. A dot stands for a field inside a field: `meshd.replicas: 3` is `meshd: {replicas: 3}` in the file.",
+    table(head, Object.entries(VALUES).map(installValueRow)),
+    "## Values of a gateway\n\nThe list `gateways` has an item for each gateway. An absent value has its default.",
+    table(head, Object.entries(GATEWAY_VALUES).map(installValueRow)),
+  ].join("\n\n") + "\n";
+}
+
 /** Pages by file name under `docs/reference/`. */
 export function referencePages(): Record<string, string> {
   return {
@@ -260,6 +278,7 @@ export function referencePages(): Record<string, string> {
     "metrics.md": metricsPage(),
     "commands.md": commandsPage(),
     "findings.md": findingsPage(),
+    "installation.md": installationPage(),
     "not_built.md": notBuiltPage(),
   };
 }

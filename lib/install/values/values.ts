@@ -104,7 +104,7 @@ export const VALUES = {
   imagePullPolicy: row(
     z.enum(["", "Always", "IfNotPresent", "Never"]),
     "",
-    "Conditional nodes pull the images; empty: as the cluster decides.",
+    "When nodes pull the images; empty: as the cluster decides.",
   ),
   imagePullSecrets: row(list, [], "Secrets for the registry, as `- name: NAME`."),
   domain: row(plain, "cluster.local", "DNS suffix of services."),
