@@ -1,7 +1,8 @@
 /**
- * The files of `manifests/`: which objects each has, and what its head says.
+ * The files of `manifests/`, each with its objects and the comment at its top.
  *
- * The definitions of the kinds are not here: their descriptions come from the comments of the sources.
+ * The definitions of the kinds are made elsewhere (`scripts/gen_manifests.ts`): the descriptions come from the comments
+ * of the sources.
  *
  * @module
  */

@@ -1,7 +1,8 @@
 /**
- * The parts of an installation, in the order in which they are applied.
+ * The parts of an installation, in the order of their application.
  *
- * Parts of one revision alone hold nothing that another revision uses, so they can be deleted as they were applied.
+ * Parts that are not shared hold no object of another revision. So the objects of such parts can be deleted as they
+ * were applied.
  *
  * @module
  */
@@ -38,16 +39,16 @@ export const PARTS = {
 /** Name of a part. */
 export type PartName = keyof typeof PARTS;
 
-/** The names of the parts, in their order. */
+/** The names of the parts, in order. */
 export const PART_NAMES = Object.keys(PARTS) as readonly PartName[];
 
-/** The parts that an installation with these values has. */
+/** The parts of an installation with the given values. */
 export function partsOf(values: InstallValues): readonly PartName[] {
   const own = values.revision === "default" ? PART_NAMES : PART_NAMES.filter((name) => !PARTS[name].shared);
   return own.filter((name) => name !== "plugin" || values["plugin.enabled"] === true);
 }
 
-/** The objects of parts, with their values. */
+/** The objects of parts, with values filled in. */
 export function installObjects(
   values: InstallValues,
   parts: readonly PartName[] = partsOf(values),

@@ -472,6 +472,7 @@ const purePackages = new Set([
   "discovery/stand_ins",
   "ingress",
   "injection",
+  "install",
   "mesh",
   "patches",
   "translate",

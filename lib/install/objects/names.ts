@@ -13,7 +13,7 @@ export const REVISION = value("revision");
 export const IS_DEFAULT: ValueCondition = { is: REVISION, text: "default" };
 export const IS_CANARY: ValueCondition = not(IS_DEFAULT);
 
-/** A name that ends with the revision, unless the revision is `default`. */
+/** A name, followed by the revision unless the revision is `default`. */
 export function revised(name: string): Node {
   return when(IS_DEFAULT, name, text`${name}-${REVISION}`);
 }
@@ -26,7 +26,7 @@ export function ofSystem(name: Node, labels?: Node): Node {
 /** Labels of the servers of a revision. */
 export const SERVER_LABELS = { app: "meshd", "mesh.io/rev": REVISION } as const;
 
-/** A field of a container that the API fills in. */
+/** A variable with a value from the API. */
 export function fieldOf(name: string, fieldPath: string): Node {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
@@ -38,7 +38,7 @@ export function systemNamespace(more: { readonly [key: string]: Node } = {}): No
   return { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE, labels, ...more } };
 }
 
-/** A role, and its binding to an account of the control plane's namespace. */
+/** A role, and the binding to an account of the control plane's namespace. */
 export function granted(
   scope: "Role" | "ClusterRole",
   name: Node,

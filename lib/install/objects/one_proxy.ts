@@ -19,7 +19,7 @@ const PROXIES = [
   '.filter(one, one.name == "mesh-proxy" || one.name == "istio-proxy")',
 ].join(" ");
 
-/** A policy and its binding. The API evaluates the policy by itself, so no server has to answer. */
+/** A policy and the binding. The API evaluates the policy without a server. */
 export const ONE_PROXY: readonly Node[] = [
   {
     ...{ apiVersion: API_VERSION, kind: "ValidatingAdmissionPolicy", metadata: { name: NAME } },

@@ -1,5 +1,5 @@
 /**
- * What a cluster grants to a server of another cluster.
+ * Rights for a server of another cluster.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { injectionWebhookRules, rule, ruleOf, SHARING, TRUST_BUNDLE_RULES } from
 const READER = "mesh-reader";
 const WATCH = ["list", "watch"];
 
-/** A server of another cluster reads this cluster. */
+/** Rights to read the cluster. */
 export const REMOTE_READER: readonly Node[] = [
   { apiVersion: "v1", kind: "ServiceAccount", metadata: ofSystem(READER) },
   {
@@ -48,7 +48,7 @@ export const REMOTE_READER: readonly Node[] = [
   ]),
 ];
 
-/** A server of another cluster leads this cluster. */
+/** Rights to lead the cluster. */
 export const REMOTE_LEADER: readonly Node[] = [
   ...granted("ClusterRole", "mesh-leader", READER, [
     noted(

@@ -13,7 +13,7 @@ export function rule(apiGroups: readonly string[], resources: readonly string[],
   return { apiGroups, resources, verbs };
 }
 
-/** A rule about objects by their names. */
+/** A rule about named objects. */
 export function ruleOf(
   apiGroups: readonly string[],
   resources: readonly string[],
@@ -27,7 +27,7 @@ const READ = ["get", "list", "watch"];
 const WATCH = ["list", "watch"];
 const NETWORKING = ["networking.mesh.io", "networking.istio.io"];
 const ADMISSION = "admissionregistration.k8s.io";
-/** API groups of services that clusters share. */
+/** API groups of exports and imports of services between clusters. */
 export const SHARING = ["multicluster.orch.example", "multicluster.x-k8s.io"];
 
 const NETWORKING_KINDS = [
@@ -64,14 +64,14 @@ function notedRules(words: string, [first, ...rest]: readonly Node[]): readonly 
   return [noted(words, first!), ...rest];
 }
 
-/** The mesh's roots as one bundle for the cluster. */
+/** Rights to publish the mesh's roots as one bundle for the cluster. */
 export const TRUST_BUNDLE_RULES: readonly Node[] = [
   rule(["certificates.k8s.io"], ["clustertrustbundles"], ["create"]),
   ruleOf(["certificates.k8s.io"], ["clustertrustbundles"], ["mesh.io:meshd-ca:root-cert"], ["patch"]),
   ruleOf(["certificates.k8s.io"], ["signers"], ["mesh.io/meshd-ca"], ["attest"]),
 ];
 
-/** The webhook configurations of a revision: their list, and their roots. */
+/** Rights to the webhook configurations of a revision: reading all, and writing the roots into the named ones. */
 export function injectionWebhookRules(names: readonly Node[]): readonly Node[] {
   return [
     noted(
@@ -85,7 +85,7 @@ export function injectionWebhookRules(names: readonly Node[]): readonly Node[] {
   ];
 }
 
-/** The validating webhook belongs to the default revision, which judges the objects of all revisions. */
+/** The validating webhook belongs to the default revision. The default revision judges the objects of all revisions. */
 const VALIDATION_RULE = when(
   IS_DEFAULT,
   noted(

@@ -1,5 +1,5 @@
 /**
- * The server: its configuration, service, pods, and what keeps the pods running.
+ * The server: configuration, service, pods, and the objects for the protection of the pods.
  *
  * @module
  */
@@ -71,7 +71,7 @@ export const SERVICE: Node = {
   },
 };
 
-/** What keeps servers running, and callers away from the debug pages. */
+/** The objects that keep servers running, and callers away from the debug pages. */
 export const PROTECTION: readonly Node[] = [
   when({ filled: value("meshd.minAvailable") }, {
     ...{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: ofSystem(NAME) },

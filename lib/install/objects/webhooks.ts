@@ -71,7 +71,7 @@ function entries(revision: Node, onlyDefault?: (entry: Node) => Node): readonly 
   });
 }
 
-/** Objects with nodes in place of texts that stand for them. */
+/** Objects with nodes in place of the texts of `known`. */
 function filledIn(fields: { readonly [key: string]: InstallData }, known: Readonly<Record<string, Node>>) {
   const fill = (data: InstallData): Node => {
     if (typeof data === "string") return known[data] ?? data;

@@ -33,11 +33,11 @@ export type Node =
 export interface ValuePlace {
   /** `values`: the values of the installation. Otherwise the name of the {@linkcode Each} around. */
   readonly of: string;
-  /** Path of the value, with dots; empty: the item of the list itself. */
+  /** Path of the value, with dots; empty: the list's item as a whole. */
   readonly path: string;
 }
 
-/** A value as it is: a text, a number, or a whole object. */
+/** A value unchanged: a text, a number, or a whole object. */
 export class Ref implements ValuePlace {
   constructor(readonly of: string, readonly path: string) {}
 }
@@ -52,13 +52,13 @@ export class Conditional {
   constructor(readonly condition: ValueCondition, readonly then: Node, readonly otherwise?: Node) {}
 }
 
-/** The nodes of `body` for each item of a list value, in place of this list item. */
+/** The nodes of `body` for each item of a list value. The nodes replace the list item. */
 export class Each {
   /** @param as Name of the item in the places of the body. */
   constructor(readonly list: ValuePlace, readonly as: string, readonly body: readonly Node[]) {}
 }
 
-/** All items of a list value as they are, in place of this list item. */
+/** All items of a list value. The items replace the list item. */
 export class Spread {
   constructor(readonly list: ValuePlace) {}
 }
@@ -69,7 +69,7 @@ export class Noted {
   constructor(readonly text: string, readonly node: Node) {}
 }
 
-/** A text whose content is the node as YAML, such as an entry of a config map. */
+/** A text with the node as YAML, such as an entry of a config map. */
 export class YamlText {
   constructor(readonly node: Node) {}
 }
