@@ -5,6 +5,7 @@ import type { LabelSelectorRequirement } from "../../lib/config/mesh/types.ts";
 import { type InstallationPart, installObjects, PART_NAMES, type PartName, PARTS } from "../../lib/install/parts.ts";
 import { withoutComments } from "../../lib/install/template/resolved.ts";
 import { defaultValues, type InstallValues } from "../../lib/install/values/values.ts";
+import { LOCKS } from "../../lib/orch/leader/locks.ts";
 import { manifestsFlags } from "../../cmd/pilot-discovery/manifests_flags.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -117,6 +118,19 @@ Deno.test("no object of a revision is an object of the default revision, or shar
   assert.ok(own.length > 10);
   assert.deepEqual(own.filter((id) => !/canary|prod/.test(id)), []);
   assert.deepEqual(own.filter((id) => /^(Namespace|PriorityClass|Validating|CustomResource)/.test(id)), []);
+});
+
+Deno.test("a revision whose objects would be a lock, a config map or a role of something else is refused", () => {
+  const installed = objectsOf({ revision: "blue", tags: ["prod"] }).filter(({ kind }) => /ConfigMap|Role/.test(kind));
+  const names = [...installed, ...objectsOf({})].map(({ metadata: { name } }) => name);
+  const others = [...Object.keys(LOCKS), ...names, "mesh-ca-root-cert", "mesh-ca-secret", "meshd-signing"];
+  const revisions = others.flatMap((name) => /^meshd?-(.+)/.exec(name)?.[1] ?? [])
+    // Names of another revision, of namespaces and of the priority class are of other sorts.
+    .filter((revision) => !["blue", "system", "control-plane", "mesh-system"].includes(revision));
+  assert.ok(revisions.length > 10);
+  for (const revision of revisions) {
+    assert.throws(() => defaultValues({ revision }), /revision: got .*expected a name that no other/, revision);
+  }
 });
 
 Deno.test("the flag for parts offers all parts", () => {

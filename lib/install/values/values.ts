@@ -252,6 +252,17 @@ function completed(
   return { values, problems };
 }
 
+/** Names that would make the objects of a revision the objects of something else: `mesh-leader` is a lock. */
+const RESERVED_REVISIONS: ReadonlySet<string> = new Set([
+  ...["ca-root-cert", "ca-secret", "leader", "status-leader", "analyze-leader", "gateway-status-leader"],
+  ...["ip-autoallocate", "auto-registration", "node-untaint", "signing"],
+]);
+
+function isReserved(revision: string): boolean {
+  return RESERVED_REVISIONS.has(revision) || revision.endsWith("-election") ||
+    ["sidecar-injector", "status-report", "tag-"].some((start) => revision.startsWith(start));
+}
+
 /** Values that contradict each other. */
 function contradictions(values: InstallValues): string[] {
   const { revision, tags } = values as { readonly revision: string; readonly tags: readonly string[] } & InstallValues;
@@ -260,6 +271,9 @@ function contradictions(values: InstallValues): string[] {
       JSON.stringify(tag)
     }, expected a name that is neither the revision nor default: two webhooks would ask about a pod`
   );
+  if (isReserved(revision)) {
+    problems.push(`revision: got ${JSON.stringify(revision)}, expected a name that no other object ends with`);
+  }
   const address = discoveryAddressOf(values.meshConfig);
   if (revision !== "default" && address !== undefined) {
     problems.push(
