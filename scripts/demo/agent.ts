@@ -6,7 +6,7 @@
  * @module
  */
 import { programElsewhere } from "../program_elsewhere.ts";
-import { envoyBinary } from "./envoy.ts";
+import { envoyBinary } from "../envoy.ts";
 
 /** The inputs for the start of an agent. */
 export interface AgentProcessOptions {

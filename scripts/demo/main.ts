@@ -14,8 +14,9 @@
  * @module
  */
 import { withPorts } from "../ports.ts";
+import { envoyBinary, type EnvoyProcess } from "../envoy.ts";
 import { playCluster } from "./cluster.ts";
-import { envoyBinary, type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { startEnvoy } from "./envoy.ts";
 import { playSecure, SECURE_PORTS } from "./secure.ts";
 import { type DemoServer, startServer } from "./server.ts";
 import { type DemoService, startService } from "./service.ts";
@@ -58,7 +59,7 @@ interface Running {
   readonly world: DemoWorld;
   readonly server: DemoServer;
   readonly traffic: Traffic;
-  readonly envoys: readonly RunningEnvoy[];
+  readonly envoys: readonly EnvoyProcess[];
 }
 
 async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {

@@ -4,7 +4,7 @@ import { bundleProgram, bundleSpec, launcherPath } from "../../scripts/bundle.ts
 import { compileArguments, permissionSets } from "../../scripts/compile.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";
 

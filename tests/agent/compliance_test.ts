@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { callerEcho } from "../../scripts/demo/caller_echo.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { askAs, strictWorkload } from "./support/mutual_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";

@@ -1,7 +1,7 @@
 /** An agent with root's rights that serves DNS on the port of DNS, in a private network namespace. */
 import assert from "node:assert/strict";
 import { missing, sh } from "../dns/support/namespace.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { until } from "../patience.ts";
 

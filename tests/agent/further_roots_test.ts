@@ -6,7 +6,7 @@ import { TestIssuer } from "../authenticators/support/issuer.ts";
 import type { Certificate } from "../certificates.ts";
 import { callerEcho } from "../e2e/support/caller_echo.ts";
 import { makeLeaf, makeRoot, P256 } from "../pki/support/make.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { askAs, strictWorkload } from "./support/mutual_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";

@@ -6,7 +6,7 @@ import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { callerEcho } from "../e2e/support/caller_echo.ts";
 import { service } from "../e2e/support/door.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { withHttp3 } from "./support/http3_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";

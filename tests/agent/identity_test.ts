@@ -6,7 +6,7 @@ import { oneRequest } from "../../scripts/demo/load.ts";
 import { pairFiles } from "../../scripts/demo/workloads.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { callerEcho } from "../../scripts/demo/caller_echo.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { until } from "../patience.ts";
 
 /** The probes of an orchestrator, and the calls of an ending workload. */

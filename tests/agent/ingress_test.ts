@@ -5,7 +5,7 @@ import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";
 

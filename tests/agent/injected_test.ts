@@ -6,7 +6,7 @@ import { AgentProcess } from "../../scripts/demo/agent.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { injected } from "../injection/support.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { type TokenServer, withTokenServer } from "./support/token_agent.ts";
 import { until } from "../patience.ts";
 

@@ -9,7 +9,7 @@ import { noMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestMesh } from "../e2e/support/mesh.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { until } from "../patience.ts";

@@ -5,7 +5,7 @@ import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { callerEcho } from "../e2e/support/caller_echo.ts";
 import { service } from "../e2e/support/door.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { outcomeOf } from "../wire_conformance/support/secure_client.ts";
 import { askAs, strictWorkload } from "./support/mutual_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";

@@ -4,7 +4,7 @@ import { withPorts } from "../../scripts/ports.ts";
 import { programArgs } from "../../scripts/program_args.ts";
 import { gateway } from "../e2e/support/door.ts";
 import { requestHost } from "../e2e/support/request.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { until } from "../patience.ts";

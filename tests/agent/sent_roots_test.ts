@@ -13,7 +13,7 @@ import { decode } from "../../lib/pb/reflect.ts";
 import { writeCertificates } from "../../lib/pki/certificate.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { makeRoot, P256 } from "../pki/support/make.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { TestDiscovery } from "./support/discovery.ts";

@@ -1,7 +1,7 @@
 /** Settings of an agent with an effect on the start of Envoy: each setting, against an agent without settings. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { until } from "../patience.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { service } from "../e2e/support/door.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
 
 Deno.test({

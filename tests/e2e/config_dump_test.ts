@@ -7,7 +7,7 @@ import { messageJson } from "../../lib/pb/json.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { startEnvoy } from "../simulate/running_envoy.ts";
+import { startStatic } from "../envoy/static.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
@@ -208,7 +208,7 @@ Deno.test({
     const name = "envoy.config.bootstrap.v3.Bootstrap";
     const ours = messageJson(name, encode(name, { static_resources: resources })).static_resources;
     assert.doesNotMatch(JSON.stringify(ours), /PRIVATE KEY|hidden/);
-    const running = await startEnvoy(path!, resources);
+    const running = await startStatic(path!, resources);
     try {
       const dump: Dump = JSON.parse(await running.admin("config_dump"));
       const { static_resources } = dump.configs[0]!.bootstrap as Json;

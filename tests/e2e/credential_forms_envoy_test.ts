@@ -105,20 +105,18 @@ Deno.test({
   ignore: envoy === undefined || !openssl,
   async fn(t) {
     await using maker = await ChainMaker.open();
-    const folder = await Deno.makeTempDir();
     const { between, leaf } = await maker.make({ root: CA, between: CA, leaf: LEAF });
     const rows = [...await keyRows(maker, leaf + between), ...await certificateRows(maker, leaf, between)];
     for (const [what, verdict, certificate, key] of rows) {
       await t.step(what, async () => {
         const made = certificateSecret("x", factOf({ "tls.crt": certificate, "tls.key": key }));
         const pair = { certificate_chain: inline(certificate), private_key: inline(key) };
-        const refusal = await refusalOf(folder, "x", { tls_certificates: [pair] });
+        const refusal = await refusalOf({ tls_certificates: [pair] });
         assert.equal(refusal === "", verdict === "loads", `Envoy: ${refusal}`);
         assert.equal("secret" in made, verdict === "loads", "why" in made ? made.why : "it is sent");
         if ("why" in made) assert.match(made.why, /cannot be used: its (?:certificate|key) has/);
       });
     }
-    await Deno.remove(folder, { recursive: true });
   },
 });
 

@@ -1,6 +1,6 @@
 /** The demo, run with the command of its task. */
 import assert from "node:assert/strict";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 

@@ -14,7 +14,7 @@ import { withPorts } from "../../scripts/ports.ts";
 import { Authority, openssl } from "../certificates.ts";
 import { meshOf } from "../offline/mesh_of.ts";
 import { until } from "../patience.ts";
-import { exchange } from "../simulate/running_envoy.ts";
+import { exchange } from "../envoy/requests.ts";
 import { callerEcho } from "./support/caller_echo.ts";
 import { writeIdentity } from "./support/identity_files.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";

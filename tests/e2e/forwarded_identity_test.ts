@@ -13,7 +13,7 @@ import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../..
 import type { envoy } from "../../proto/gen/types.ts";
 import { ANONYMOUS_TLS, caller } from "../authenticators/support/callers.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
-import { startEnvoy } from "../simulate/running_envoy.ts";
+import { startStatic } from "../envoy/static.ts";
 import { type EchoedRequest, headerEcho } from "./support/header_echo.ts";
 import { envoyPath } from "./support/mesh.ts";
 
@@ -145,7 +145,7 @@ for (const [name, details] of Object.entries(DETAILS)) {
       const client = await authority.sign('x "y", z', 1, [["URI", CLIENT], ["DNS", "x.example"]]);
       await authority.remove();
       await using app = headerEcho();
-      const envoy = await startEnvoy(path!, gateway(authority.certificate, own, app.port, details));
+      const envoy = await startStatic(path!, gateway(authority.certificate, own, app.port, details));
       try {
         const port = envoy.port("gateway");
         const honest = await forwarded(port, client, undefined);

@@ -4,11 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { applyIn } from "./support/inputs.ts";
-import { envoyBinary, EnvoyInPod, virtualAddress } from "./support/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
+import { EnvoyInPod, virtualAddress } from "./support/envoy.ts";
 import { addresses, Cable, users } from "./support/pod.ts";
 import { packetTest } from "./support/tools.ts";
 
-const binary = envoyBinary();
+const binary = envoyPath();
 
 for (const mode of ["REDIRECT", "TPROXY"] as const) {
   for (const kind of ["nft", "legacy"] as const) {

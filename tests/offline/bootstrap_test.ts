@@ -5,10 +5,11 @@ import { dump } from "js-yaml";
 import { bootstrapOf, type BootstrapResources, standaloneNode } from "../../lib/offline/bootstrap.ts";
 import { resourcesJson, type ShortType, TYPE_URLS } from "../../lib/offline/proxy_resources.ts";
 import { impliedProxies } from "../../lib/offline/workloads.ts";
-import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { startEnvoyProcess } from "../../scripts/envoy.ts";
+import { withPorts } from "../../scripts/ports.ts";
+import { envoyPath } from "../envoy/path.ts";
+import { validateBootstrap } from "../envoy/verdict.ts";
 import { example, meshOf } from "./mesh_of.ts";
-import { until } from "../patience.ts";
 
 const options = { domain: "cluster.local", gatewaysInNamespace: false };
 
@@ -43,15 +44,8 @@ for (
       if (meshConfig) assert.match([...all.values()].join(""), /max_counters/);
       assert.ok(all.size > 0);
       for (const [name, text] of all) {
-        const file = await Deno.makeTempFile({ suffix: ".yaml" });
-        try {
-          await Deno.writeTextFile(file, text);
-          const args = ["--mode", "validate", "--reject-unknown-dynamic-fields", "-l", "error", "-c", file];
-          const { code, stderr } = await new Deno.Command(envoyPath()!, { args, stdout: "null" }).output();
-          assert.equal(code, 0, `${name}: ${new TextDecoder().decode(stderr)}`);
-        } finally {
-          await Deno.remove(file);
-        }
+        const { accepted, output } = await validateBootstrap(envoyPath()!, text);
+        assert.ok(accepted, `${name}: ${output}`);
       }
     },
   });
@@ -72,34 +66,17 @@ async function serveGateway([gateway, first, second]: readonly number[]): Promis
   );
   const text = bootstraps(files, 0).get("demo/door");
   assert(text !== undefined);
-  const file = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(file, text);
   const services = [first, second].map((port, at) =>
     Deno.serve({ port: port!, hostname: "127.0.0.1", onListen: () => {} }, () => new Response(`v${at + 1}`))
   );
-  const args = ["-c", file, "--use-dynamic-base-id", "-l", "error"];
-  const child = new Deno.Command(envoyPath()!, { args, stdout: "null", stderr: "piped" }).spawn();
-  let trouble = "";
-  const reading = (async () => {
-    for await (const piece of child.stderr.pipeThrough(new TextDecoderStream())) trouble += piece;
-  })();
-  const ask = async (path: string) => {
-    if (saysTaken(trouble)) throw new PortTaken(trouble);
-    return await (await fetch(`http://127.0.0.1:${gateway}${path}`)).text();
-  };
   try {
-    await until("Envoy's own answer", async () => {
-      const answer = await ask("/hello").catch((error) => {
-        if (error instanceof PortTaken) throw error;
-        return "";
-      });
-      return answer === "hello from the gateway\n";
-    });
+    await using running = await startEnvoyProcess({ binary: envoyPath()!, bootstrap: text });
+    await running.ready([`127.0.0.1:${gateway}`]);
+    const ask = async (path: string) => await (await fetch(`http://127.0.0.1:${gateway}${path}`)).text();
+    assert.equal(await ask("/hello"), "hello from the gateway\n");
     assert.match(await ask("/other"), /^v[12]$/, "the service's answer");
   } finally {
-    child.kill("SIGTERM");
-    await Promise.all([child.status, reading]);
-    await Promise.all([...services.map((service) => service.shutdown()), Deno.remove(file)]);
+    await Promise.all(services.map((service) => service.shutdown()));
   }
 }
 

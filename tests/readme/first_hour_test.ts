@@ -1,7 +1,7 @@
 /** A contributor's first hour is true: the commands for tests run tests, and the pages exist. */
 import assert from "node:assert/strict";
 import { PAGES } from "../../lib/debug/pages.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const text = Deno.readTextFileSync(`${root}docs/contributors/first_hour.md`);

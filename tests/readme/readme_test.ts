@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
 import { DOC_TABLES, withDocTable } from "../../scripts/doc_tables.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { until } from "../patience.ts";
 
 const root = new URL("../..", import.meta.url).pathname;

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
 import { TrafficDirection } from "../../proto/gen/enums.ts";
 import type { envoy, google } from "../../proto/gen/types.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { resourcesOf } from "./resources.ts";
-import { exchange, startEnvoy } from "./running_envoy.ts";
+import { exchange } from "../envoy/requests.ts";
+import { startStatic } from "../envoy/static.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -78,7 +79,7 @@ Deno.test({
     const outcomes = new Map<string, number>();
     for (const [i, world] of worlds.entries()) {
       const listeners = redirected(world, i % 2 === 0);
-      const envoy = await startEnvoy(path!, { listeners });
+      const envoy = await startStatic(path!, { listeners });
       try {
         const resources = resourcesOf({ listeners });
         for (const { destination, source, bytes } of connections) {

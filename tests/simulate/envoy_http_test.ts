@@ -5,9 +5,10 @@ import fc from "fast-check";
 import { type RequestHeaders, simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
 import { any } from "../../lib/pb/codec.ts";
 import type { envoy } from "../../proto/gen/types.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { resourcesOf } from "./resources.ts";
-import { httpExchange, startEnvoy } from "./running_envoy.ts";
+import { httpExchange } from "../envoy/requests.ts";
+import { startStatic } from "../envoy/static.ts";
 
 type Route = envoy.config.route.v3.Route;
 type RouteMatch = envoy.config.route.v3.RouteMatch;
@@ -166,7 +167,7 @@ Deno.test({
     );
     const clusters = [cluster("echo", upstream.port), cluster("empty")];
     const resources = resourcesOf({ listeners, clusters });
-    const envoy = await startEnvoy(path!, { listeners, clusters });
+    const envoy = await startStatic(path!, { listeners, clusters });
     try {
       const differences: unknown[] = [];
       const routes = new Set<string>();

@@ -8,9 +8,10 @@ import { any } from "../../lib/pb/codec.ts";
 import { JOINED_HEADERS, MANAGED_HEADERS } from "../../lib/simulate/header_values.ts";
 import { type RequestHeaders, simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
 import type { envoy } from "../../proto/gen/types.ts";
-import { envoyPath } from "../translate/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { resourcesOf } from "./resources.ts";
-import { httpExchange, type RunningEnvoy, startEnvoy } from "./running_envoy.ts";
+import { httpExchange } from "../envoy/requests.ts";
+import { startStatic, type StaticEnvoy } from "../envoy/static.ts";
 
 type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
 type Listener = envoy.config.listener.v3.Listener;
@@ -85,7 +86,7 @@ function rules(header: HeaderMatcher, action: 0 | 1) {
 }
 
 async function inEnvoy(listeners: Listener[], body: (compared: Comparison) => Promise<void>): Promise<void> {
-  const envoy = await startEnvoy(path!, { listeners });
+  const envoy = await startStatic(path!, { listeners });
   try {
     await body(new Comparison(envoy, listeners));
   } finally {
@@ -95,10 +96,10 @@ async function inEnvoy(listeners: Listener[], body: (compared: Comparison) => Pr
 
 /** Compares the status of Envoy with the simulator's. */
 class Comparison {
-  readonly #envoy: RunningEnvoy;
+  readonly #envoy: StaticEnvoy;
   readonly #listeners: ReadonlyMap<string, Listener>;
 
-  constructor(envoy: RunningEnvoy, listeners: readonly Listener[]) {
+  constructor(envoy: StaticEnvoy, listeners: readonly Listener[]) {
     this.#envoy = envoy;
     this.#listeners = new Map(listeners.map((one) => [one.name!, one]));
   }

@@ -5,7 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { inputNames, testGoldens } from "../golden.ts";
-import { acceptClusters, envoyPath, validate } from "./envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
+import { acceptClusters, validate } from "../envoy/verdict.ts";
 import { Accepted, COLLECTOR, DEPRECATED } from "./golden/accepted.ts";
 import { goldenText, worldOf } from "./golden/expected.ts";
 import { EXPECTED, proxiesOf, readGolden } from "./golden/read.ts";

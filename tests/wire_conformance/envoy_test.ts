@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/protocol/types.ts";
 import { MemorySource } from "../xds/support/memory_source.ts";
-import { envoyPath, RunningEnvoy, until } from "./support/envoy.ts";
+import { envoyPath } from "../envoy/path.ts";
+import { SubscribedEnvoy, until } from "../envoy/subscribed.ts";
 import {
   badListener,
   cluster,
@@ -24,7 +25,7 @@ function backend(text: string) {
 }
 
 async function body(address: string, hostName: string): Promise<string> {
-  const answer = await RunningEnvoy.get(address, hostName);
+  const answer = await SubscribedEnvoy.get(address, hostName);
   return answer === undefined ? "refused" : answer.status === 200 ? answer.body : String(answer.status);
 }
 
@@ -50,7 +51,7 @@ for (const delta of [true, false]) {
     source.change(LISTENER, [listener("main", "r1")]);
     setHosts(source, "r1", host("h", "h.test", { cluster: "a" }));
     const { server, port } = await serve(source);
-    const envoy = await RunningEnvoy.start(path!, port, delta);
+    const envoy = await SubscribedEnvoy.start(path!, port, delta);
     try {
       const main = await envoy.listener("main");
       await until("the first answer", async () => await body(main, "h.test") === "one");
@@ -77,7 +78,7 @@ for (const delta of [true, false]) {
 
       source.change(LISTENER, [], ["second"]).change(CLUSTER, [], ["a"]).change(ENDPOINTS, [], ["a"]);
       await server.ledger.waitLive(source.push(), PATIENCE);
-      await until("the end of the cluster", async () => !(await envoy.page("/clusters")).includes("a::"));
+      await until("the end of the cluster", async () => !(await envoy.page("clusters")).includes("a::"));
       assert.equal(await body(main, "h.test"), "one");
       assert.deepEqual(await envoy.rejections(), []);
     } finally {
@@ -94,7 +95,7 @@ for (const delta of [true, false]) {
     source.change(LISTENER, [listener("main", "r1")]);
     setHosts(source, "r1", host("h", "h.test", { cluster: "a" }));
     const { server, port } = await serve(source);
-    const envoy = await RunningEnvoy.start(path!, port, delta);
+    const envoy = await SubscribedEnvoy.start(path!, port, delta);
     try {
       const main = await envoy.listener("main");
       await until("the first answer", async () => await body(main, "h.test") === "one");
@@ -102,7 +103,7 @@ for (const delta of [true, false]) {
         source.change(CLUSTER, [cluster("a", timeout)]);
         source.push();
         await until("the changed cluster in force", async () => {
-          const dump = JSON.parse(await envoy.page("/config_dump?resource=dynamic_active_clusters"));
+          const dump = JSON.parse(await envoy.page("config_dump?resource=dynamic_active_clusters"));
           // deno-lint-ignore no-explicit-any -- a page of Envoy
           return dump.configs?.some((c: any) => c.cluster.name === "a" && c.cluster.connect_timeout === `${timeout}s`);
         });
@@ -125,7 +126,7 @@ for (const delta of [true, false]) {
     source.change(LISTENER, [listener("main", "r1")]);
     setHosts(source, "r1", host("h", "h.test", { cluster: "a" }));
     const first = await serve(source);
-    const envoy = await RunningEnvoy.start(path!, first.port, delta);
+    const envoy = await SubscribedEnvoy.start(path!, first.port, delta);
     try {
       const main = await envoy.listener("main");
       await until("the first answer", async () => await body(main, "h.test") === "one");
@@ -135,7 +136,7 @@ for (const delta of [true, false]) {
       const second = await serve(source, {}, first.port);
       try {
         await until("the cluster that changed meanwhile", async () => {
-          const dump = JSON.parse(await envoy.page("/config_dump?resource=dynamic_active_clusters"));
+          const dump = JSON.parse(await envoy.page("config_dump?resource=dynamic_active_clusters"));
           // deno-lint-ignore no-explicit-any -- a page of Envoy
           return dump.configs?.some((c: any) => c.cluster.name === "b" && c.cluster.connect_timeout === "7s");
         });
@@ -158,7 +159,7 @@ for (const delta of [true, false]) {
     source.change(LISTENER, [listener("main", "r1"), badListener("bad")]);
     setHosts(source, "r1", host("h", "h.test", { text: "fine" }));
     const { server, port } = await serve(source);
-    const envoy = await RunningEnvoy.start(path!, port, delta);
+    const envoy = await SubscribedEnvoy.start(path!, port, delta);
     try {
       const main = await envoy.listener("main");
       await until("the good listener's answer", async () => await body(main, "h.test") === "fine");

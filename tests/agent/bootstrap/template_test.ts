@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { templateOf, writeBootstrap } from "../../../lib/agent/envoy/bootstrap_file.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validateBy } from "../../envoy/verdict.ts";
 import { bootstrapOfCase, inputOfCase, readCase } from "./cases.ts";
 
 const envoy = envoyPath();
@@ -91,11 +92,8 @@ for (const name of ["minimal", "collectors", "datadog", "dual_stack", "cloud", "
     ignore: envoy === undefined,
     fn: () =>
       written(TEMPLATE, "bootstrap.json.tmpl", name, async (file) => {
-        const { success, stderr } = await new Deno.Command(envoy!, {
-          args: ["--mode", "validate", "-l", "error", "-c", file],
-          ...{ stdout: "null", stderr: "piped" },
-        }).output();
-        assert(success, new TextDecoder().decode(stderr));
+        const { accepted, output } = await validateBy(envoy!, ["-l", "error", "-c", file]);
+        assert(accepted, output);
         const made = JSON.parse(await Deno.readTextFile(file));
         const { node, stats_config } = bootstrapOfCase(readCase(name)).config as typeof made;
         assert.deepEqual(made.node, node);

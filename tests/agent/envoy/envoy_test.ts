@@ -6,7 +6,7 @@ import { EnvoyProcess, exitCodeOf, startProcess } from "../../../lib/agent/envoy
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 const binary = envoyPath();

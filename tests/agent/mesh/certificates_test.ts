@@ -6,7 +6,7 @@ import { peersFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { openssl } from "../../certificates.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 /** Runs openssl in a folder. @returns both outputs as one text */

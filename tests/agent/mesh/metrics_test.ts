@@ -10,7 +10,7 @@ import type { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { SECRET } from "../../../lib/xds/protocol/types.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { PATIENCE, until } from "../../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";

@@ -4,7 +4,7 @@ import { oneRequest } from "../../../scripts/demo/load.ts";
 import { sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 const bank = (port: number) => `

@@ -9,7 +9,7 @@ import { envoyCount, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/id
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";

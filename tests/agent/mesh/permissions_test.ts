@@ -7,7 +7,7 @@ import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 /** Unlike `/tmp`, a place outside of the folders in the sets. */

@@ -6,7 +6,7 @@ import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { peersFile, shortConnectionsFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 

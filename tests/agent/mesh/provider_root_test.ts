@@ -5,7 +5,7 @@ import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { startServer } from "../../../scripts/demo/server.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { makeLeaf, makeRoot, P256 } from "../../pki/support/make.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { AgentProcess } from "../support/agent_process.ts";
 import { TestAuthority } from "../support/authority.ts";
 import { askAs, strictWorkload } from "../support/mutual_client.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { envoyCount, type IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { serviceFile } from "../../../scripts/demo/workloads.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 

@@ -4,7 +4,7 @@ import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { peersFile, serviceFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 /** An application that names its instance. Each answer takes a while, so that some are under way at any moment. */

@@ -4,7 +4,7 @@ import type { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { envoyCount, envoyPage, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load } from "../../../scripts/demo/load.ts";
 import { shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 

@@ -4,7 +4,7 @@ import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { pairFiles } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { askWith, headerEcho } from "../../e2e/support/header_echo.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 const telemetry = (metrics: readonly object[]) =>

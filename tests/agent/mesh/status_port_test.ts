@@ -1,7 +1,7 @@
 /** The status port of a real agent beside a real Envoy: readiness, merged metrics, probes, profiles. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { serviceFile } from "../../../scripts/demo/workloads.ts";

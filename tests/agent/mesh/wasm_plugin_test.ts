@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { LISTENER } from "../../../lib/xds/protocol/types.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { TestRegistry } from "../support/registry.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { answeringModule } from "../support/wasm_files.ts";

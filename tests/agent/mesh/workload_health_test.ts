@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { until } from "../../patience.ts";
 
 const files = (port: number) => ({

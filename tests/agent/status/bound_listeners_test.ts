@@ -4,9 +4,9 @@ import { envoyAdmin } from "../../../lib/agent/envoy/admin.ts";
 import { listenersCheck } from "../../../lib/agent/status/listeners.ts";
 import { boundListeners } from "../../../lib/agent/status/bound_listeners.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
-import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../../translate/envoy.ts";
-import { until } from "../../patience.ts";
+import { type EnvoyProcess, startEnvoyProcess } from "../../../scripts/envoy.ts";
+import { withPorts } from "../../../scripts/ports.ts";
+import { envoyPath } from "../../envoy/path.ts";
 
 const envoy = envoyPath();
 
@@ -20,33 +20,22 @@ function listener(name: string, address: string, port: number, bind?: boolean) {
   };
 }
 
-async function withListeners(admin: number, resources: readonly object[], use: () => Promise<void>): Promise<void> {
+async function withListeners(
+  resources: readonly object[],
+  use: (running: EnvoyProcess) => Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir();
-  await Deno.writeTextFile(`${folder}/listeners.json`, JSON.stringify({ resources }));
-  const bootstrap = {
-    node: { id: "a", cluster: "a" },
-    admin: { address: { socket_address: { address: "127.0.0.1", port_value: admin } } },
-    dynamic_resources: { lds_config: { path_config_source: { path: `${folder}/listeners.json` } } },
-  };
-  await Deno.writeTextFile(`${folder}/envoy.json`, JSON.stringify(bootstrap));
-  const child = new Deno.Command(envoy!, {
-    args: ["-c", `${folder}/envoy.json`, "--concurrency", "1", "-l", "warning", "--use-dynamic-base-id"],
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  const said = new Response(child.stderr).text();
   try {
-    await use();
-  } catch (error) {
-    child.kill("SIGKILL");
-    const text = await said;
-    throw saysTaken(text) ? new PortTaken(text) : new Error(text, { cause: error });
+    const path = `${folder}/listeners.json`;
+    await Deno.writeTextFile(path, JSON.stringify({ resources }));
+    const bootstrap = {
+      node: { id: "a", cluster: "a" },
+      admin: { address: { socket_address: { address: "127.0.0.1", port_value: 0 } } },
+      dynamic_resources: { lds_config: { path_config_source: { path } } },
+    };
+    await using running = await startEnvoyProcess({ binary: envoy!, bootstrap, folder });
+    await use(running);
   } finally {
-    try {
-      child.kill("SIGKILL");
-    } catch { /* The process has ended already. */ }
-    await child.status;
-    await said;
     await Deno.remove(folder, { recursive: true });
   }
 }
@@ -55,7 +44,7 @@ Deno.test({
   name: "of a redirected sidecar the listeners with captureMode NONE must take connections, too, and no others",
   ignore: envoy === undefined,
   fn: () =>
-    withPorts(5, async ([admin = 0, outbound = 0, redirected = 0, open = 0, closed = 0]) => {
+    withPorts(4, async ([outbound = 0, redirected = 0, open = 0, closed = 0]) => {
       const listeners = [
         listener("virtualOutbound", "0.0.0.0", outbound),
         listener(`0.0.0.0_${redirected}`, "0.0.0.0", redirected, false),
@@ -63,11 +52,19 @@ Deno.test({
         listener(`127.0.0.1_${open}`, "127.0.0.1", open, true),
         listener("by [default]|(a) socket", "127.0.0.2", open),
       ];
-      await withListeners(admin, listeners, async () => {
-        const own = envoyAdmin({ address: `127.0.0.1:${admin}`, ownPorts: [] });
-        await until("Envoy has them", () => own.page("listeners").then((text) => text.includes("socket"), () => false));
+      await withListeners(listeners, async (running) => {
+        const own = envoyAdmin({ address: `127.0.0.1:${running.adminPort}`, ownPorts: [] });
+        await running.until("listeners", () =>
+          own.page("listeners").then((text) => text.includes("socket"), () => false));
         assert.deepEqual(
-          [...await boundListeners(own, listeners.map(({ name }) => name))],
+          [
+            ...await boundListeners(
+              own,
+              listeners.map(({ name }) =>
+                name
+              ),
+            ),
+          ],
           ["virtualOutbound", `127.0.0.1_${open}`, "by [default]|(a) socket"],
         );
         const check = (page: typeof own.page) =>

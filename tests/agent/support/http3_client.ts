@@ -6,7 +6,8 @@
  */
 import http from "node:http";
 import type { Certificate } from "../../certificates.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { startEnvoyProcess } from "../../../scripts/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 
 /** A caller and its trust. */
 export interface Http3Caller {
@@ -33,18 +34,11 @@ export async function withHttp3<T extends string>(
   use: (ask: (caller: T) => Promise<Http3Answer>) => Promise<void>,
 ): Promise<void> {
   const all = Object.entries<Http3Caller>(callers);
-  const file = await Deno.makeTempFile({ suffix: ".json" });
   const clusters = all.map(([name, caller]) => cluster(name, caller, to));
-  await Deno.writeTextFile(file, JSON.stringify({ static_resources: { listeners: [listener(at)], clusters } }));
-  const args = ["-c", file, "--use-dynamic-base-id", "--concurrency", "1", "--log-level", "error"];
-  const envoy = new Deno.Command(envoyPath()!, { args, stdout: "null", stderr: "inherit" }).spawn();
-  try {
-    await use((caller) => ask(at, caller, callers[caller].host));
-  } finally {
-    envoy.kill("SIGKILL");
-    await envoy.status;
-    await Deno.remove(file);
-  }
+  const bootstrap = { static_resources: { listeners: [listener(at)], clusters } };
+  await using envoy = await startEnvoyProcess({ binary: envoyPath()!, bootstrap });
+  await envoy.ready([`127.0.0.1:${at}`]);
+  await use((caller) => ask(at, caller, callers[caller].host));
 }
 
 /** Each request names its cluster, and gets a new connection. */

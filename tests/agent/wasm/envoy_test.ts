@@ -9,7 +9,8 @@ import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { lastText } from "../../../lib/agent/wasm/config/wire_fields.ts";
 import { listen } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
-import { envoyPath, RunningEnvoy, until } from "../../wire_conformance/support/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { SubscribedEnvoy, until } from "../../envoy/subscribed.ts";
 import { TestDiscovery, type TestStream } from "../support/discovery.ts";
 import { agentInput } from "../support/agent_input.ts";
 import { answeringModule, sha256 } from "../support/wasm_files.ts";
@@ -28,7 +29,7 @@ const nonceOf = (stream: TestStream, bytes: Uint8Array) => lastText(bytes, strea
 
 async function withMesh(
   delta: boolean,
-  test: (parts: { envoy: RunningEnvoy; stream: TestStream; metrics: () => Promise<string> }) => Promise<void>,
+  test: (parts: { envoy: SubscribedEnvoy; stream: TestStream; metrics: () => Promise<string> }) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
   await using discovery = await TestDiscovery.start();
@@ -47,7 +48,7 @@ async function withMesh(
   });
   const grpc = new GrpcServer([relay.service]);
   const socket = await listen({ host: "127.0.0.1", port: 0 }, (one) => grpc.accept(new SocketTransport(one)));
-  const envoy = await RunningEnvoy.start(envoyPath()!, socket.port, delta);
+  const envoy = await SubscribedEnvoy.start(envoyPath()!, socket.port, delta);
   let output = "";
   try {
     await until("the proxy asks", () => (discovery.streams[0]?.requests.length ?? 0) > 0);
@@ -99,7 +100,7 @@ for (const delta of [true, false]) {
         const [closed, open] = [filter("closed", 418), filter("open", 420, { failOpen: true })];
         say("e1", [closed, open]);
         const ports = { closed: await envoy.listener("closed"), open: await envoy.listener("open") };
-        const ask = async (name: "closed" | "open") => (await RunningEnvoy.get(ports[name], "a"))?.status;
+        const ask = async (name: "closed" | "open") => (await SubscribedEnvoy.get(ports[name], "a"))?.status;
         await until("what stands in is in force", async () => await ask("closed") === 403 && await ask("open") === 200);
         const refusal = await until("the server knows", () =>
           ofType(stream, EXTENSION).map((bytes) => errorOf(stream, bytes)).find(Boolean));
@@ -148,6 +149,6 @@ Deno.test({
       );
       assert.match(reason, /wasm/i);
       const port = await envoy.listener("closed");
-      assert.notEqual((await RunningEnvoy.get(port, "a"))?.status, 200);
+      assert.notEqual((await SubscribedEnvoy.get(port, "a"))?.status, 200);
     }),
 });

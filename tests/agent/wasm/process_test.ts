@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { lastText } from "../../../lib/agent/wasm/config/wire_fields.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { missing } from "../../dns/support/namespace.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { AgentProcess } from "../support/agent_process.ts";
 import { TestDiscovery } from "../support/discovery.ts";
 import { answeringModule, sha256 } from "../support/wasm_files.ts";

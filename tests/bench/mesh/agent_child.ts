@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { envoyBinary } from "../../../scripts/demo/envoy.ts";
+import { envoyBinary } from "../../../scripts/envoy.ts";
 import { permissionFlags, permissionSets } from "../../../scripts/compile.ts";
 import { programArgs } from "../../../scripts/program_args.ts";
 import { THIS_TREE } from "./server_child.ts";

@@ -8,7 +8,8 @@
 import assert from "node:assert/strict";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
 import { FolderIndex } from "../../../lib/folder/index.ts";
-import { envoyPath } from "../../translate/envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validateBootstrap } from "../../envoy/verdict.ts";
 
 /** Path of Envoy. Undefined when missing on this machine. */
 export const envoy = envoyPath();
@@ -68,7 +69,7 @@ export function factOf(data: Row["data"]): AnyFact {
 }
 
 /** The error of an Envoy that loads a TLS context. Empty without an error. */
-export async function refusalOf(folder: string, name: string, context: object): Promise<string> {
+export async function refusalOf(context: object): Promise<string> {
   const socket = {
     name: "envoy.transport_sockets.tls",
     typed_config: {
@@ -80,11 +81,8 @@ export async function refusalOf(folder: string, name: string, context: object): 
     ...{ name: "x", address: { socket_address: { address: "127.0.0.1", port_value: 0 } } },
     filter_chains: [{ transport_socket: socket, filters: [] }],
   };
-  const file = `${folder}/${name}.json`;
-  await Deno.writeTextFile(file, JSON.stringify({ static_resources: { listeners: [listener] } }));
-  const args = ["--mode", "validate", "-l", "warning", "-c", file];
-  const { success, stderr } = await new Deno.Command(envoy!, { args, stdout: "null", stderr: "piped" }).output();
-  return success ? "" : new TextDecoder().decode(stderr);
+  const { accepted, output } = await validateBootstrap(envoy!, { static_resources: { listeners: [listener] } });
+  return accepted ? "" : output;
 }
 
 /** A source of data for Envoy. */

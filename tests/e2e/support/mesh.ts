@@ -7,20 +7,15 @@
  */
 import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../mod.ts";
-import {
-  adminPage,
-  type EnvoyIdentity,
-  type EnvoyOptions,
-  type RunningEnvoy,
-  startEnvoy,
-} from "../../../scripts/demo/envoy.ts";
+import { type EnvoyIdentity, type EnvoyOptions, startEnvoy } from "../../../scripts/demo/envoy.ts";
+import type { EnvoyProcess } from "../../../scripts/envoy.ts";
 import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
 import { LISTENER, SECRET } from "../../../lib/xds/protocol/types.ts";
 import { fixedPorts } from "./fixed_ports.ts";
 import { ALL_PORTS_ARE_FREE } from "./own_network.ts";
 import { until } from "../../patience.ts";
 
-export { envoyPath } from "../../translate/envoy.ts";
+export { envoyPath } from "../../envoy/path.ts";
 
 /** How a mesh of a test is made. */
 export interface MeshOptions {
@@ -136,7 +131,7 @@ export class TestMesh implements AsyncDisposable {
 export class TestEnvoy {
   #end: Promise<void> | undefined;
 
-  private constructor(private readonly running: RunningEnvoy) {}
+  private constructor(private readonly running: EnvoyProcess) {}
 
   static async start(
     binary: string,
@@ -151,7 +146,7 @@ export class TestEnvoy {
 
   /** An admin page. Undefined while the admin port is closed. */
   admin(page: string): Promise<string | undefined> {
-    return adminPage(this.running.adminPort, page);
+    return this.running.page(page);
   }
 
   /**

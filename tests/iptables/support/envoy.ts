@@ -5,20 +5,7 @@
  * @module
  */
 import { addresses, type Cable, users } from "./pod.ts";
-import { PATIENCE } from "../../patience.ts";
-
-const cached = new URL("../../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
-
-/** Path of the Envoy binary, or undefined when there is none. */
-export function envoyBinary(): string | undefined {
-  const path = Deno.env.get("ENVOY") ?? cached;
-  try {
-    return Deno.statSync(path).isFile ? path : undefined;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}
+import { type EnvoyProcess, startEnvoyProcess } from "../../../scripts/envoy.ts";
 
 /** Address without a machine: the outbound proxy takes the address for a service whose only workload is this pod. */
 export const virtualAddress = { 4: "10.99.0.1", 6: "fd99::1" } as const;
@@ -103,89 +90,55 @@ function familyConfig(family: 4 | 6, tproxy: boolean) {
 
 /** Envoy, running as the proxy's user. */
 export class EnvoyInPod implements AsyncDisposable {
-  #lines: string[] = [];
-  #wake: (() => void) | undefined;
-  #ended = false;
+  readonly #running: EnvoyProcess;
+  /** Numbers of the lines that a test has asked for. */
+  readonly #asked = new Set<number>();
 
-  private constructor(private readonly child: Deno.ChildProcess, private readonly folder: string) {}
+  private constructor(running: EnvoyProcess) {
+    this.#running = running;
+  }
 
   /** Starts an Envoy and waits until it takes connections. */
   static async start(cable: Cable, binary: string, tproxy: boolean): Promise<EnvoyInPod> {
-    const folder = await Deno.makeTempDir();
-    await Deno.chmod(folder, 0o755);
     const families = [familyConfig(4, tproxy), familyConfig(6, tproxy)];
     const static_resources = {
       listeners: families.flatMap(({ listeners }) => listeners),
       clusters: families.flatMap(({ clusters }) => clusters),
     };
-    await Deno.writeTextFile(`${folder}/envoy.json`, JSON.stringify({ static_resources }));
     const { uid, gid } = users.proxy;
     const caps = ["--inh-caps=+net_admin", "--ambient-caps=+net_admin"];
     const as = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...caps];
-    const envoy = [
-      binary,
-      "-c",
-      `${folder}/envoy.json`,
-      "--concurrency",
-      "1",
-      "--use-dynamic-base-id",
-      "--file-flush-interval-msec",
-      "20",
-    ];
-    const child = new Deno.Command("ip", {
-      args: ["netns", "exec", cable.pod, ...as, ...envoy, "--log-level", "info"],
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const running = new EnvoyInPod(child, folder);
-    running.#collect(child.stdout);
-    running.#collect(child.stderr);
-    await running.line(/starting main dispatch loop|exiting/);
-    return running;
+    const running = await startEnvoyProcess({
+      ...{ binary, bootstrap: { static_resources }, components: ["main:info"] },
+      args: ["--file-flush-interval-msec", "20"],
+      through: ["ip", "netns", "exec", cable.pod, ...as],
+    });
+    const envoy = new EnvoyInPod(running);
+    await envoy.line(/starting main dispatch loop/);
+    return envoy;
   }
 
-  async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
-    let rest = "";
-    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + part).split("\n");
-      rest = lines.pop() ?? "";
-      this.#lines.push(...lines);
-      this.#wake?.();
-    }
-  }
-
-  /** Waits for a matching line, and removes the line. */
-  async line(pattern: RegExp, timeout = PATIENCE): Promise<string> {
-    const end = Date.now() + timeout;
-    while (true) {
-      const at = this.#lines.findIndex((line) => pattern.test(line));
-      const [found] = at < 0 ? [] : this.#lines.splice(at, 1);
-      if (found !== undefined) return found;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        timer = setTimeout(resolve, Math.max(0, end - Date.now()));
-      });
-      await woken;
-      clearTimeout(timer);
-      if (Date.now() >= end) {
-        throw new Error(`no line ${pattern} of Envoy; its last words:\n${this.#lines.slice(-8).join("\n")}`);
-      }
-    }
+  /** Waits for a matching line that no test has asked for. */
+  line(pattern: RegExp): Promise<void> {
+    return this.#running.until(`line ${pattern}`, () => {
+      const at = this.#lines().findIndex((line, at) => !this.#asked.has(at) && pattern.test(line));
+      if (at >= 0) this.#asked.add(at);
+      return at >= 0;
+    });
   }
 
   /** Logged connections that no test has asked for. */
   connections(): string[] {
-    return this.#lines.filter((line) => line.startsWith("CONN "));
+    return this.#lines().filter((line, at) => !this.#asked.has(at) && line.startsWith("CONN "));
   }
 
   /** Ends the Envoy; harmless after the end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.child.kill("SIGKILL");
-    await this.child.status;
-    await Deno.remove(this.folder, { recursive: true });
+    await this.#running.stop("SIGKILL");
+  }
+
+  /** Whole lines of the output. */
+  #lines(): string[] {
+    return this.#running.output.split("\n").slice(0, -1);
   }
 }

@@ -2,7 +2,8 @@
  * A real API tells, on the object that caused it, of a rejection by a real Envoy, and stops when the object is mended.
  */
 import assert from "node:assert/strict";
-import { adminPage, startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { adminPage } from "../../../scripts/envoy.ts";
 import { page, withServer } from "../../discovery/running.ts";
 import { envoyPath } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";

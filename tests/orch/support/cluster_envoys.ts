@@ -4,7 +4,8 @@
  * Permissions: run (Envoy), net (loopback), read and write (a temporary folder).
  * @module
  */
-import { type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { startEnvoy } from "../../../scripts/demo/envoy.ts";
+import type { EnvoyProcess } from "../../../scripts/envoy.ts";
 import { envoyPath } from "../../e2e/support/mesh.ts";
 
 const binary = envoyPath();
@@ -13,10 +14,10 @@ const binary = envoyPath();
 export async function withEnvoys(
   port: number,
   namespace: string,
-  run: (east: RunningEnvoy, west: RunningEnvoy) => Promise<void>,
+  run: (east: EnvoyProcess, west: EnvoyProcess) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const envoys: RunningEnvoy[] = [];
+  const envoys: EnvoyProcess[] = [];
   try {
     for (const [name, cluster] of [["east", "Orch"], ["west", "west"]] as const) {
       const identity = { type: "sidecar", name, namespace, address: `10.9.1.${name.length}`, labels: {} } as const;
@@ -34,7 +35,7 @@ export async function withEnvoys(
 
 /** Addresses of a service's endpoints in an Envoy. @param domain Of the service's host. */
 export async function dialled(
-  { adminPort }: RunningEnvoy,
+  { adminPort }: EnvoyProcess,
   namespace: string,
   service: string,
   domain = "cluster.local",

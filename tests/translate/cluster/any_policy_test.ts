@@ -10,7 +10,8 @@ import { DecodeContext } from "../../../lib/config/schema/field.ts";
 import type { DestinationRuleSpec } from "../../../lib/config/kinds/kinds.ts";
 import type { Resolution } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
-import { acceptClusters, envoyPath } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { acceptClusters } from "../../envoy/verdict.ts";
 import { meshReader } from "../mesh_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";
 

@@ -5,7 +5,8 @@ import { staticClusters } from "../../../lib/translate/cluster/static.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { acceptClusters, envoyPath } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { acceptClusters } from "../../envoy/verdict.ts";
 import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { port, rule, service } from "../make.ts";
 

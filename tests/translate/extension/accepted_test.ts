@@ -5,7 +5,8 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { answeringModule } from "../../agent/support/wasm_files.ts";
 import { inputNames } from "../../golden.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 import { worldOf } from "../golden/expected.ts";
 import { proxiesOf, readGolden } from "../golden/read.ts";
 

@@ -8,7 +8,8 @@ import { tokenFilters } from "../../../lib/translate/filters/http/jwt_authn/filt
 import { UNUSED_KEYS } from "../../../lib/translate/filters/http/jwt_authn/provider.ts";
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 import { meshReader } from "../mesh_reader.ts";
 
 type Jwk = Readonly<Record<string, unknown>>;

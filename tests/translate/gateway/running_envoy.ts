@@ -11,6 +11,7 @@ import { any, encode } from "../../../lib/pb/codec.ts";
 import { decode, readable } from "../../../lib/pb/reflect.ts";
 import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { startEnvoyProcess } from "../../../scripts/envoy.ts";
 import { unixStream } from "./unix_stream.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -37,7 +38,6 @@ export interface Served {
 /** Runs Envoy as long as `use` does. */
 export async function withEnvoy(path: string, served: Served, use: () => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const file = `${folder}/bootstrap.pb`;
   const secrets = new Map<string, string>();
   for (const [i, secret] of (served.secrets ?? []).entries()) {
     const path = `${folder}/${i}.json`;
@@ -55,37 +55,14 @@ export async function withEnvoy(path: string, served: Served, use: () => Promise
       clusters: [...served.clusters ?? []],
     },
   };
-  await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", bootstrap));
-  const args = ["-c", file, "--concurrency", "1", "--disable-hot-restart", "--reject-unknown-dynamic-fields"];
-  const process = new Deno.Command(path, { args, stdout: "null", stderr: "piped" }).spawn();
-  const log = { text: "" };
-  const started = Promise.withResolvers<void>();
-  const reading = readLog(process.stderr, log, started);
+  const bytes = encode("envoy.config.bootstrap.v3.Bootstrap", bootstrap);
   try {
-    await started.promise;
+    await using running = await startEnvoyProcess({ binary: path, bootstrap: bytes, folder });
+    await running.ready(served.listeners.flatMap(({ address }) => address?.pipe?.path ?? []));
     await use();
   } finally {
-    try {
-      process.kill("SIGKILL");
-    } catch {
-      // Envoy already ended. `started` has the reason.
-    }
-    await process.status;
-    await reading;
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-async function readLog(
-  stderr: ReadableStream<Uint8Array>,
-  log: { text: string },
-  started: PromiseWithResolvers<void>,
-): Promise<void> {
-  for await (const text of stderr.pipeThrough(new TextDecoderStream())) {
-    log.text += text;
-    if (log.text.includes("starting main dispatch loop")) started.resolve();
-  }
-  started.reject(new Error(`envoy ended: ${log.text.slice(-2000)}`));
 }
 
 /** The listener with inline routes instead of a subscription. */

@@ -11,7 +11,7 @@ import { Credentials } from "../../../lib/discovery/credentials/credentials.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { ResourceTable } from "../../../lib/resource/set.ts";
 import { inFile } from "../../config/origins.ts";
-import { envoyPath } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
 import { exchange, request, type Served, withEnvoy } from "./running_envoy.ts";
 

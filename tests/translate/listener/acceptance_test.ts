@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 import { meshReader } from "../mesh_reader.ts";
 import { anyParts } from "./make_contributions.ts";
 

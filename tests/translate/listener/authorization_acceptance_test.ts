@@ -1,6 +1,7 @@
 /** Envoy accepts every listener with policies that validation admits, and with some that validation refuses. */
 import assert from "node:assert/strict";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { configObject, meshReader } from "../mesh_reader.ts";
 

@@ -4,7 +4,8 @@ import { celProblem } from "../../../lib/config/validation/cel.ts";
 import { any } from "../../../lib/pb/codec.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { BAD, GOOD } from "../../config/cel_expressions.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 
 const path = envoyPath();
 

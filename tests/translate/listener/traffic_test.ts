@@ -6,12 +6,12 @@ import { inboundClusterName } from "../../../lib/translate/inbound/target.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
-import { envoyPath } from "../envoy.ts";
+import { startEnvoyProcess } from "../../../scripts/envoy.ts";
+import { withPorts } from "../../../scripts/ports.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { meshReader } from "../mesh_reader.ts";
 import { port, service } from "../make.ts";
 import { mergeAll } from "./merged.ts";
-import { until } from "../../patience.ts";
 
 const envoyBinary = envoyPath();
 
@@ -48,47 +48,16 @@ function cluster(name: string, port: number): envoy.config.cluster.v3.Cluster {
   return { name, type: 0, connect_timeout: { seconds: 5 }, load_assignment: { cluster_name: name, endpoints } };
 }
 
-/** Workers open their sockets a moment after Envoy's log line about starting workers. */
-async function listening(port: number): Promise<void> {
-  await until(`a listener at ${port}`, async () => {
-    try {
-      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return true;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.ConnectionRefused)) throw error;
-      return false;
-    }
-  });
-}
-
 /** Runs Envoy until `use` is done. */
 async function withEnvoy(
   resources: envoy.config.bootstrap.v3.Bootstrap.StaticResources,
   use: () => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const file = `${folder}/bootstrap.pb`;
-  await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", { static_resources: resources }));
-  const args = ["--disable-hot-restart", "--concurrency", "1", "-l", "info", "-c", file];
-  const child = new Deno.Command(envoyBinary!, { args, stdout: "null", stderr: "piped" }).spawn();
-  const [ready, rest] = child.stderr.tee();
-  const drained = rest.pipeTo(new WritableStream());
-  try {
-    let log = "";
-    for await (const text of ready.pipeThrough(new TextDecoderStream())) {
-      log += text;
-      if (log.includes("starting workers")) break;
-    }
-    if (saysTaken(log)) throw new PortTaken(log);
-    assert.ok(log.includes("starting workers"), log);
-    for (const { address } of resources.listeners ?? []) await listening(address?.socket_address?.port_value ?? 0);
-    await use();
-  } finally {
-    child.kill("SIGKILL");
-    await child.status;
-    await drained;
-    await Deno.remove(folder, { recursive: true });
-  }
+  const bootstrap = encode("envoy.config.bootstrap.v3.Bootstrap", { static_resources: resources });
+  await using running = await startEnvoyProcess({ binary: envoyBinary!, bootstrap });
+  const ports = (resources.listeners ?? []).map(({ address }) => address?.socket_address?.port_value ?? 0);
+  await running.ready(ports.map((port) => `127.0.0.1:${port}`));
+  await use();
 }
 
 Deno.test({

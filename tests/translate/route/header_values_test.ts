@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { substitutionProblem } from "../../../lib/config/validation/substitution.ts";
 import { httpRoutes } from "../../../lib/translate/route/virtual_service.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
+import { validate } from "../../envoy/verdict.ts";
 import { meshReader } from "../mesh_reader.ts";
 import { virtualService } from "./objects.ts";
 import { routeListener } from "./route_listener.ts";

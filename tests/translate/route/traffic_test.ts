@@ -6,7 +6,7 @@ import type { HttpRoute } from "../../../lib/config/kinds/kinds.ts";
 import { sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { envoyPath } from "../envoy.ts";
+import { envoyPath } from "../../envoy/path.ts";
 import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { request, withEnvoy } from "../gateway/running_envoy.ts";
 import { ports, service, virtualService } from "./objects.ts";

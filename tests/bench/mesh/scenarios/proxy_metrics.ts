@@ -8,7 +8,8 @@
 import http from "node:http";
 import { peerMetadata } from "../../../../lib/agent/node/peer_metadata.ts";
 import { startServer } from "../../../../mod.ts";
-import { adminPage, envoyBinary, type RunningEnvoy, startEnvoy } from "../../../../scripts/demo/envoy.ts";
+import { startEnvoy } from "../../../../scripts/demo/envoy.ts";
+import { envoyBinary, type EnvoyProcess } from "../../../../scripts/envoy.ts";
 import { withPorts } from "../../../../scripts/ports.ts";
 import { atMost, figure } from "../figures.ts";
 import { spread } from "../result.ts";
@@ -22,7 +23,7 @@ const MOST = 1.25;
 /** Two ways to the same application, with metrics and without. */
 interface Way {
   readonly port: number;
-  readonly proxies: readonly RunningEnvoy[];
+  readonly proxies: readonly EnvoyProcess[];
 }
 
 function configuration(here: number, there: number, application: number): string {
@@ -66,7 +67,7 @@ async function withWay<T>(
     JSON.stringify(measures ? { defaultProviders: { metrics: ["prometheus"] } } : {}),
   );
   const server = await startServer({ configDir: `${folder}/config`, meshConfig: `${folder}/mesh.json` });
-  const proxies: RunningEnvoy[] = [];
+  const proxies: EnvoyProcess[] = [];
   try {
     for (const [name, port] of [["server", there], ["client", here]] as const) {
       const labels = { app: name, version: "v1" };
@@ -127,7 +128,7 @@ async function cpuOf({ port, proxies }: Way, count: number): Promise<number> {
 }
 
 async function isCounted({ proxies }: Way): Promise<boolean> {
-  const pages = await Promise.all(proxies.map(({ adminPort }) => adminPage(adminPort, "stats/prometheus")));
+  const pages = await Promise.all(proxies.map((proxy) => proxy.page("stats/prometheus")));
   return pages.every((page) => page?.includes("envoy_istio_requests_total{"));
 }
 

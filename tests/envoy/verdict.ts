@@ -1,8 +1,7 @@
 /**
- * A real Envoy for tests of whether Envoy accepts built configuration. The path comes from the environment variable
- * `ENVOY`, or else from `.cache/envoy/`.
+ * A real Envoy's verdict on configuration.
  *
- * Permissions: env (ENVOY), read and write (temp folder), run (envoy).
+ * Permissions: read and write (temp folder), run (envoy).
  *
  * @module
  */
@@ -10,18 +9,7 @@ import { any, encode, TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import { messageJson } from "../../lib/pb/json.ts";
 import { SHARED_SCOPE } from "../../lib/translate/telemetry/metrics/stats_logger.ts";
 import type { envoy } from "../../proto/gen/types.ts";
-
-const cached = new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
-
-/** Path of the Envoy binary, or undefined when there is none. */
-export function envoyPath(): string | undefined {
-  const path = Deno.env.get("ENVOY") ?? cached;
-  try {
-    return Deno.statSync(path).isFile ? path : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { type EnvoyBootstrap, startEnvoyProcess, writeBootstrap } from "../../scripts/envoy.ts";
 
 /** Envoy's verdict on a bootstrap. */
 export interface Verdict {
@@ -31,30 +19,36 @@ export interface Verdict {
   readonly deprecated: readonly string[];
 }
 
+/** Runs Envoy with arguments, without serving. @returns the verdict on the configuration that the arguments name */
+export async function validateBy(path: string, args: readonly string[]): Promise<Verdict> {
+  const command = new Deno.Command(path, { args: ["--mode", "validate", ...args], stdout: "null", stderr: "piped" });
+  const { success, stderr } = await command.output();
+  return verdict(success, new TextDecoder().decode(stderr));
+}
+
+/** Lets Envoy check a bootstrap. Fields unknown to Envoy are refused. */
+export async function validateBootstrap(path: string, bootstrap: EnvoyBootstrap): Promise<Verdict> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const file = await writeBootstrap(folder, "bootstrap", bootstrap);
+    return await validateBy(path, ["--reject-unknown-dynamic-fields", "-l", "warning", "-c", file]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
 /**
  * Lets Envoy check static resources as strictly as possible (unknown fields are refused). ADS is configured but not
  * dialled. Shared scopes of statistics are checked without their names: with a name, Envoy 1.40 crashes after the
  * verdict, but not in normal operation.
  */
-export async function validate(
+export function validate(
   path: string,
   resources: envoy.config.bootstrap.v3.Bootstrap.StaticResources,
 ): Promise<Verdict> {
-  const folder = await Deno.makeTempDir();
-  try {
-    const bytes = encode("envoy.config.bootstrap.v3.Bootstrap", bootstrap(resources));
-    const shares = new TextDecoder().decode(bytes).includes(SHARED_SCOPE);
-    const file = `${folder}/bootstrap.${shares ? "json" : "pb"}`;
-    await Deno.writeFile(file, shares ? withoutSharing(bytes) : bytes);
-    const { success, stderr } = await new Deno.Command(path, {
-      args: ["--mode", "validate", "--reject-unknown-dynamic-fields", "-c", file],
-      stdout: "null",
-      stderr: "piped",
-    }).output();
-    return verdict(success, new TextDecoder().decode(stderr));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const bytes = encode("envoy.config.bootstrap.v3.Bootstrap", bootstrap(resources));
+  const shares = new TextDecoder().decode(bytes).includes(SHARED_SCOPE);
+  return validateBootstrap(path, shares ? withoutSharing(bytes) : bytes);
 }
 
 /**
@@ -67,28 +61,18 @@ export async function acceptClusters(
 ): Promise<Verdict> {
   const folder = await Deno.makeTempDir();
   try {
-    await Deno.writeFile(
-      `${folder}/cds.pb`,
-      encode("envoy.service.discovery.v3.DiscoveryResponse", response(clusters)),
-    );
+    const file = `${folder}/cds.pb`;
+    await Deno.writeFile(file, encode("envoy.service.discovery.v3.DiscoveryResponse", response(clusters)));
     const { dynamic_resources, ...rest } = bootstrap({});
-    const cds_config = { resource_api_version: 2, path_config_source: { path: `${folder}/cds.pb` } } as const;
-    const file = `${folder}/bootstrap.pb`;
-    const config = { ...rest, dynamic_resources: { ...dynamic_resources, cds_config } };
-    await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", config));
-    const child = new Deno.Command(path, {
-      args: ["--use-dynamic-base-id", "--reject-unknown-dynamic-fields", "-c", file],
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
-    let output = "";
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      output += text;
-      if (APPLIED.test(output) || /update rejected|critical/.test(output)) break;
-    }
-    child.kill("SIGKILL");
-    await child.status;
-    return verdict(Number(APPLIED.exec(output)?.[1]) === clusters.length, output);
+    const cds_config = { resource_api_version: 2, path_config_source: { path: file } } as const;
+    const admin = { address: { socket_address: { address: "127.0.0.1", port_value: 0 } } };
+    const config = { ...rest, admin, dynamic_resources: { ...dynamic_resources, cds_config } };
+    await using running = await startEnvoyProcess({
+      ...{ binary: path, folder, components: ["upstream:info"] },
+      bootstrap: encode("envoy.config.bootstrap.v3.Bootstrap", config),
+    });
+    await running.until("verdict", () => APPLIED.test(running.output) || /update rejected/.test(running.output));
+    return verdict(Number(APPLIED.exec(running.output)?.[1]) === clusters.length, running.output);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -97,12 +81,11 @@ export async function acceptClusters(
 /** Envoy's count of accepted clusters, without refused clusters. */
 const APPLIED = /cds: added\/updated (\d+) cluster.*\n/;
 
-function withoutSharing(bootstrap: Uint8Array): Uint8Array {
+function withoutSharing(bootstrap: Uint8Array): object {
   const json = messageJson("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "shown");
   // An extension without fields, which is missing in the descriptors.
   const left = new Set(["sharing_name", "@unknown"]);
-  const without = JSON.stringify(json, (key, value) => left.has(key) ? undefined : value);
-  return new TextEncoder().encode(without);
+  return JSON.parse(JSON.stringify(json, (key, value) => left.has(key) ? undefined : value));
 }
 
 function response(

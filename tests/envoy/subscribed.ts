@@ -1,26 +1,21 @@
 /**
  * A running Envoy that takes everything over ADS from a server under test.
  *
- * Permissions: env (ENVOY), read and write (temp folder), run (envoy), net (its admin port).
+ * Permissions: read and write (temp folder), run (envoy), net (loopback).
  * @module
  */
-import { envoyPath } from "../../translate/envoy.ts";
-import { PATIENCE } from "../../patience.ts";
+import { type EnvoyProcess, startEnvoyProcess } from "../../scripts/envoy.ts";
+import { PATIENCE } from "../patience.ts";
 
-export { envoyPath };
+export class SubscribedEnvoy {
+  readonly #running: EnvoyProcess;
 
-/** See the module. */
-export class RunningEnvoy {
-  private constructor(
-    private readonly process: Deno.ChildProcess,
-    private readonly folder: string,
-    readonly admin: string,
-    private readonly log: Promise<string>,
-  ) {}
+  private constructor(running: EnvoyProcess) {
+    this.#running = running;
+  }
 
   /** Starts Envoy against `localhost:xdsPort`, by the incremental variant or by state of the world. */
-  static async start(path: string, xdsPort: number, delta: boolean, id = "envoy-1"): Promise<RunningEnvoy> {
-    const folder = await Deno.makeTempDir();
+  static async start(path: string, xdsPort: number, delta: boolean, id = "envoy-1"): Promise<SubscribedEnvoy> {
     const ads = {
       api_type: delta ? "DELTA_GRPC" : "GRPC",
       transport_api_version: "V3",
@@ -53,45 +48,30 @@ export class RunningEnvoy {
         }],
       },
     };
-    await Deno.writeTextFile(`${folder}/bootstrap.json`, JSON.stringify(bootstrap));
-    const process = new Deno.Command(path, {
-      args: [
-        ...["-c", `${folder}/bootstrap.json`, "--reject-unknown-dynamic-fields", "--use-dynamic-base-id"],
-        ...["--concurrency", "1", "-l", "warning", "--admin-address-path", `${folder}/admin`],
-      ],
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
-    const log = new Response(process.stderr).text();
-    const admin = await until("Envoy's admin address", async () => {
-      const text = await Deno.readTextFile(`${folder}/admin`).catch(() => "");
-      return text === "" ? undefined : text;
-    });
-    return new RunningEnvoy(process, folder, admin, log);
+    return new SubscribedEnvoy(await startEnvoyProcess({ binary: path, bootstrap }));
   }
 
   /** Text of an admin page. */
   async page(path: string): Promise<string> {
-    const response = await fetch(`http://${this.admin}${path}`);
-    return await response.text();
+    return (await this.#running.page(path))!;
   }
 
   /** Value of a counter or gauge; 0 for an absent name. */
   async stat(name: string): Promise<number> {
-    const text = await this.page(`/stats?filter=^${name.replaceAll(".", "\\.")}$`);
+    const text = await this.page(`stats?filter=^${name.replaceAll(".", "\\.")}$`);
     return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
   }
 
   /** Sum of all counters of rejected updates. */
   async rejections(): Promise<string[]> {
-    const text = await this.page("/stats?filter=update_rejected");
+    const text = await this.page("stats?filter=update_rejected");
     return text.split("\n").filter((line) => line !== "" && !line.endsWith(": 0"));
   }
 
   /** Address of a listener, once active. */
   async listener(name: string): Promise<string> {
     return await until(`listener ${name}`, async () => {
-      const line = (await this.page("/listeners")).split("\n").find((text) => text.startsWith(`${name}::`));
+      const line = (await this.page("listeners")).split("\n").find((text) => text.startsWith(`${name}::`));
       return line?.slice(name.length + 2);
     });
   }
@@ -115,11 +95,8 @@ export class RunningEnvoy {
 
   /** Stops Envoy. @returns the log */
   async stop(): Promise<string> {
-    this.process.kill("SIGKILL");
-    await this.process.status;
-    const log = await this.log;
-    await Deno.remove(this.folder, { recursive: true });
-    return log;
+    await this.#running.stop("SIGKILL");
+    return await this.#running.ended;
   }
 }
 
