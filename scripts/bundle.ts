@@ -35,6 +35,9 @@ export function bundleSpec(program: BundledProgram): BundleSpec {
   };
 }
 
+/** Folder of compiled code in an image, beside the bundle's modules. */
+export const COMPILED = "compiled";
+
 /** Path of a program's launcher in the tree. */
 export function launcherPath(program: BundledProgram): string {
   return `${bundleSpec(program).folder}/${program}`;
@@ -55,6 +58,34 @@ export function bundleFlags(program: BundledProgram): string[] {
 const SMALL_HEAPS =
   'export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"\n';
 
+/** Where a program's container may write, in order of preference: the proxy has no other folder of its own. */
+const WRITABLE: Partial<Record<BundledProgram, readonly string[]>> = {
+  "pilot-discovery": ['"${TMPDIR:-/tmp}"'],
+  "pilot-agent": ["/var/lib/mesh/data", '"${TMPDIR:-/tmp}"'],
+};
+
+/**
+ * Images have compiled code beside the bundle. The runtime reads compiled code only from a folder that it may write to,
+ * so a start copies the code to such a folder. Without compiled code a start takes three times the CPU time, and keeps
+ * twice the memory.
+ */
+function compiledCode(program: BundledProgram): string {
+  const places = WRITABLE[program];
+  if (places === undefined) return "";
+  return `if [ -z "\${DENO_DIR:-}" ] && [ -d "$folder/${COMPILED}" ]; then
+  for place in ${places.join(" ")}; do
+    [ -w "$place" ] || continue
+    DENO_DIR="$place/${program}.${COMPILED}"
+    if [ ! -d "$DENO_DIR" ]; then
+      new=$(mktemp -d "$DENO_DIR.XXXXXX") && cp -r "$folder/${COMPILED}/." "$new" && mv -T "$new" "$DENO_DIR"
+    fi
+    if [ -O "$DENO_DIR" ]; then export DENO_DIR; break; fi
+    unset DENO_DIR
+  done
+fi
+`;
+}
+
 /**
  * Makes a program's folder. The JavaScript is made only if missing or outdated.
  *
@@ -67,7 +98,9 @@ export async function bundleProgram(root: string, program: BundledProgram): Prom
   if (program === "install-cni") await addPlugin(root, spec.folder);
   const script = `#!/bin/sh
 ${program === "pilot-agent" ? SMALL_HEAPS : ""}folder=$(dirname "$(readlink -f "$0")")
-exec deno run ${bundleFlags(program).map((flag) => `'${flag}'`).join(" ")} "$folder/main.js" "$@"
+${compiledCode(program)}exec deno run ${
+    bundleFlags(program).map((flag) => `'${flag}'`).join(" ")
+  } "$folder/main.js" "$@"
 `;
   await Deno.writeTextFile(`${root}${launcherPath(program)}`, script, { mode: 0o755 });
 }

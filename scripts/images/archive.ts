@@ -70,7 +70,12 @@ export async function makeArchive(
   const inputs = inputsOfImage(root, image);
   const base = image.base === "debian" ? await debianBase(say) : undefined;
   const chain: Blob[] = base === undefined ? [] : [base.layer];
-  for (const layer of image.content) chain.push(await makeLayer(root, layer, store));
+  const paths = base === undefined ? [] : [base.store.path(base.layer)];
+  for (const [i, layer] of image.content.entries()) {
+    const blob = await makeLayer(root, layer, layerInputs(root, image)[i]!, paths, store);
+    chain.push(blob);
+    paths.push(store.path(blob));
+  }
   const config = await store.takeJson(configOf(image, chain));
   const manifest = await store.takeJson(manifestOf(config, chain));
   const layout = store.unfinished(`layout-${name}`);
@@ -142,7 +147,14 @@ function indexOf({ reference }: Image, manifest: Blob) {
 
 function inputsOfImage(root: string, image: Image): string {
   const { content, ...rest } = image;
-  return digestOf(JSON.stringify([rest, PATH, content.map((layer) => inputsOf(root, layer))]));
+  return digestOf(JSON.stringify([rest, PATH, content.map(({ name }) => name), layerInputs(root, image)]));
+}
+
+/** The inputs of each layer of an image. */
+function layerInputs(root: string, { content }: Image): string[] {
+  const inputs: string[] = [];
+  for (const layer of content) inputs.push(inputsOf(root, layer, [...inputs]));
+  return inputs;
 }
 
 function notePath(store: BlobStore, name: ImageName): string {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type BundledProgram, bundleSpec, launcherPath } from "../bundle.ts";
+import { type BundledProgram, bundleSpec, COMPILED, launcherPath } from "../bundle.ts";
 
 /** A file or a folder with all its files, copied into a layer. An executable file has mode 0755, another file 0644. */
 export interface Copied {
@@ -30,11 +30,21 @@ export interface Compiled {
   readonly to: string;
 }
 
+/** Files that a run of the program on the layers below leaves behind. */
+export interface Recorded {
+  /** A line of the image's shell that ends with the program. */
+  readonly run: string;
+  /** Text in the output after which the program gets SIGTERM. */
+  readonly until: string;
+  /** Folder of the files, which are the layer. */
+  readonly folder: string;
+}
+
 /** A layer above the base. */
 export interface Layer {
   /** Name in the history of the image. */
   readonly name: string;
-  readonly files: readonly (Copied | Linked | Compiled)[];
+  readonly files: readonly (Copied | Linked | Compiled | Recorded)[];
 }
 
 /** An image. */
@@ -80,6 +90,12 @@ function bundle(program: BundledProgram): Layer {
   };
 }
 
+/** The code that a start compiles: the launcher gives the code to the runtime. */
+function compiledCode(program: BundledProgram, run: string, until: string): Layer {
+  const folder = `/usr/local/lib/${program}/${COMPILED}`;
+  return { name: `compiled code of ${program}`, files: [{ run: `DENO_DIR=${folder} ${run}`, until, folder }] };
+}
+
 /** The description of an image. */
 export function imageOf(name: ImageName): Image {
   const { version } = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
@@ -89,7 +105,15 @@ export function imageOf(name: ImageName): Image {
         reference: `docker.io/mesh/pilot-discovery:${version}`,
         base: "debian",
         bundle: "pilot-discovery",
-        content: [runtime, bundle("pilot-discovery")],
+        content: [
+          runtime,
+          bundle("pilot-discovery"),
+          compiledCode(
+            "pilot-discovery",
+            "ENABLE_CA_SERVER=false exec pilot-discovery discovery --registries= --configDir=/usr/local/lib",
+            "\tserving\t",
+          ),
+        ],
         env: { DENO_NO_UPDATE_CHECK: "1" },
         user: "1337:1337",
         entrypoint: ["/usr/local/bin/pilot-discovery"],
@@ -99,7 +123,16 @@ export function imageOf(name: ImageName): Image {
         reference: `docker.io/mesh/proxy:${version}`,
         base: "debian",
         bundle: "pilot-agent",
-        content: [runtime, envoy, bundle("pilot-agent")],
+        content: [
+          runtime,
+          envoy,
+          bundle("pilot-agent"),
+          compiledCode(
+            "pilot-agent",
+            "POD_NAME=first POD_NAMESPACE=default INSTANCE_IP=127.0.0.1 exec pilot-agent proxy sidecar",
+            "no certificate: ",
+          ),
+        ],
         env: { DENO_NO_UPDATE_CHECK: "1" },
         user: "1337:1337",
         entrypoint: ["/usr/local/bin/pilot-agent"],

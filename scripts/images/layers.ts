@@ -1,12 +1,13 @@
 /**
  * Layers as tar files: the same content gives the same bytes, because owners, times and order are fixed.
  *
- * Permissions: env (ENVOY), read, write (the store's folder), run (tar, ln, gcc).
+ * Permissions: env (ENVOY), read, write (the store's folder), run (tar, ln, gcc, and the programs of `record.ts`).
  *
  * @module
  */
 import { command } from "../setup/command.ts";
-import { type Compiled, type Copied, ENVOY, type Layer, type Linked, RUNTIME } from "./description.ts";
+import { type Compiled, type Copied, ENVOY, type Layer, type Linked, type Recorded, RUNTIME } from "./description.ts";
+import { recordRun } from "./record.ts";
 import { type Blob, type BlobStore, digestOf } from "./store.ts";
 
 /** Changes whenever the same inputs give other bytes. */
@@ -16,26 +17,41 @@ const RECIPE = 1;
 const LARGE = 16 * 1024 * 1024;
 
 /** A file or link of a layer, with absolute paths. */
-type Entry = { readonly to: string; readonly from: string; readonly mode: number } | Linked | Compiled;
+type Entry = { readonly to: string; readonly from: string; readonly mode: number } | Linked | Compiled | Recorded;
 
-/** A text that stands for the inputs of a layer: equal inputs give equal bytes. */
-export function inputsOf(root: string, layer: Layer): string {
+/**
+ * A text that stands for the inputs of a layer: equal inputs give equal bytes. The bytes of a {@linkcode Recorded} layer
+ * differ from run to run, so such a layer is made once for the same inputs.
+ *
+ * @param below The inputs of the layers below.
+ */
+export function inputsOf(root: string, layer: Layer, below: readonly string[]): string {
   const states = entriesOf(root, layer).map((entry) => {
     if ("from" in entry) return [entry.to, entry.mode, stateOf(entry.from)];
+    if ("run" in entry) return [entry, below];
     return "source" in entry ? [entry, stateOf(`${root}${entry.source}`)] : [entry];
   });
   return digestOf(JSON.stringify([RECIPE, layer.name, states])).slice("sha256:".length);
 }
 
-/** Makes a layer's tar file, unless the store has the file. */
-export async function makeLayer(root: string, layer: Layer, store: BlobStore): Promise<Blob> {
-  const inputs = inputsOf(root, layer);
+/**
+ * Makes a layer's tar file, unless the store has the file.
+ *
+ * @param below Paths of the tar files of the layers below.
+ */
+export async function makeLayer(
+  root: string,
+  layer: Layer,
+  inputs: string,
+  below: readonly string[],
+  store: BlobStore,
+): Promise<Blob> {
   const found = store.find(inputs);
   if (found !== undefined) return found;
   const stage = store.unfinished("stage");
   await Deno.mkdir(stage, { recursive: true });
   const names: string[] = [];
-  for (const entry of entriesOf(root, layer)) names.push(await place(root, stage, entry));
+  for (const entry of entriesOf(root, layer)) names.push(...await place(root, stage, entry, below, store));
   const file = store.unfinished("layer");
   await Deno.writeTextFile(`${stage}.names`, names.toSorted().map((name) => `${name}\0`).join(""));
   const same = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--format=gnu", "--no-recursion"];
@@ -46,8 +62,15 @@ export async function makeLayer(root: string, layer: Layer, store: BlobStore): P
   return await store.take(file, inputs);
 }
 
-/** Puts an entry into the stage. Returns the path in the stage. */
-async function place(root: string, stage: string, entry: Entry): Promise<string> {
+/** Puts an entry into the stage. Returns the paths in the stage. */
+async function place(
+  root: string,
+  stage: string,
+  entry: Entry,
+  below: readonly string[],
+  store: BlobStore,
+): Promise<string[]> {
+  if ("run" in entry) return await recordRun(entry, below, store.unfinished("room"), stage);
   const path = `${stage}${entry.to}`;
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   if ("target" in entry) await command("ln", ["-s", entry.target, path], "/");
@@ -58,7 +81,7 @@ async function place(root: string, stage: string, entry: Entry): Promise<string>
     await Deno.copyFile(entry.from, path);
     await Deno.chmod(path, entry.mode);
   }
-  return entry.to.slice(1);
+  return [entry.to.slice(1)];
 }
 
 function entriesOf(root: string, layer: Layer): Entry[] {

@@ -17,6 +17,41 @@ async function bundleProgram(): Promise<boolean> {
 }
 
 Deno.test({
+  name: "a start finds the image's compiled code in a folder that it may write to, and needs no such folder",
+  ignore: !isMade,
+  fn: async () => {
+    const place = await Deno.makeTempDir({ prefix: "mesh-bundle-" });
+    try {
+      await Deno.copyFile(`${root}${launcherPath("pilot-discovery")}`, `${place}/pilot-discovery`);
+      await Deno.mkdir(`${place}/bin`);
+      await Deno.writeTextFile(`${place}/bin/deno`, '#!/bin/sh\necho "$DENO_DIR"\n', { mode: 0o755 });
+      const env = { PATH: `${place}/bin:/usr/bin:/bin`, TMPDIR: `${place}/tmp` };
+      const start = async (more: Record<string, string> = {}) => {
+        const words = { args: [], env: { ...env, ...more }, clearEnv: true };
+        const { code, stdout, stderr } = await new Deno.Command(`${place}/pilot-discovery`, words).output();
+        assert.deepEqual([code, new TextDecoder().decode(stderr)], [0, ""]);
+        return new TextDecoder().decode(stdout).trim();
+      };
+      assert.equal(await start(), "", "no image: no compiled code");
+      await Deno.mkdir(`${place}/compiled`);
+      await Deno.writeTextFile(`${place}/compiled/code`, "compiled");
+      assert.equal(await start(), "", "no folder to write to");
+      await Deno.mkdir(`${place}/tmp`);
+      const folder = `${place}/tmp/pilot-discovery.compiled`;
+      assert.equal(await start(), folder);
+      assert.equal(await Deno.readTextFile(`${folder}/code`), "compiled");
+      await Deno.writeTextFile(`${folder}/code`, "more");
+      assert.equal(await start(), folder);
+      assert.equal(await Deno.readTextFile(`${folder}/code`), "more", "the next start has the code of this one");
+      assert.deepEqual([...Deno.readDirSync(`${place}/tmp`)].map(({ name }) => name), ["pilot-discovery.compiled"]);
+      assert.equal(await start({ DENO_DIR: "/elsewhere" }), "/elsewhere");
+    } finally {
+      await Deno.remove(place, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
   name: "a copy of the server's bundle serves a folder, previews other files, and has the commands for files",
   ignore: !isMade,
   fn: async () => {

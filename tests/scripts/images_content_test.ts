@@ -36,6 +36,8 @@ function targetOf(text: string, target: string): { readonly bottom: string; read
 /** The files of a description in the words of a container file. */
 function filesOf({ content }: Image): string[] {
   return content.flatMap(({ files }) => files).map((file) => {
+    // A builder of containers ends the program by time, not by its output.
+    if ("run" in file) return `RUN ${file.run.replace("exec ", "timeout --signal=TERM 10 ")} || true`;
     if ("target" in file) return `RUN ${JSON.stringify(["ln", "-s", file.target, file.to]).replaceAll(",", ", ")}`;
     assert.ok("from" in file);
     if (file.from === RUNTIME) return `COPY --from=deno /deno ${file.to}`;
@@ -53,11 +55,10 @@ for (const name of MESH_IMAGES) {
     const own = filesOf(image).filter((line) => !line.startsWith(`COPY ${ENVOY} `));
     const theirs = [
       ...rests("COPY").map((rest) => `COPY ${rest}`),
-      ...rests("RUN").filter((rest) => rest.startsWith('["ln"')).map((rest) => `RUN ${rest}`),
+      ...rests("RUN").filter((rest) => !PACKAGES.test(rest)).map((rest) => `RUN ${rest}`),
     ];
     assert.deepEqual(own.sort(), theirs.sort());
-    // The archive has no compiled code.
-    const env = rests("ENV").flatMap((rest) => rest.split(" ")).filter((one) => one !== "DENO_DIR=/deno-dir");
+    const env = rests("ENV").flatMap((rest) => rest.split(" "));
     assert.deepEqual(Object.entries(image.env).map(([name, value]) => `${name}=${value}`), env);
     assert.deepEqual([image.user, JSON.stringify(image.entrypoint)], [
       rests("USER").at(-1),

@@ -172,6 +172,7 @@ const CONTAINER: Node = {
   volumeMounts: [
     { name: "token", mountPath: "/var/run/secrets/tokens", readOnly: true },
     { name: "cacerts", mountPath: "/etc/cacerts", readOnly: true },
+    { name: "tmp", mountPath: "/tmp" },
   ],
 };
 
@@ -205,6 +206,10 @@ const POD: Node = {
     noted("A CA of your own; without it the server makes one, in the secret mesh-ca-secret.", {
       name: "cacerts",
       secret: { secretName: "cacerts", optional: true },
+    }),
+    noted("Code that the image has compiled: the runtime reads it from a folder that it may write to.", {
+      name: "tmp",
+      emptyDir: { sizeLimit: "64Mi" },
     }),
   ],
 };
