@@ -68,3 +68,16 @@ Deno.test("injecting a pod with companions twice is injecting it once", () => {
     assert.deepEqual(injected({ pod: once }), once);
   }
 });
+
+Deno.test("a warning names each container with the proxy's user, whose calls bypass the proxy", () => {
+  const user = (runAsUser: number) => ({ securityContext: { runAsUser } });
+  const containers = [{ name: "app", image: "a" }, { name: "other", image: "o", ...user(1000) }];
+  const warnings = (spec: object) => {
+    const result = inject({ pod: { metadata: { name: "p" }, spec: { containers, ...spec } } });
+    assert(result.kind === "injected");
+    return result.warnings.map((one) => one.split(":")[0]);
+  };
+  assert.deepEqual(warnings(user(1337)), ["container app"]);
+  assert.deepEqual(warnings({ containers: [containers[0], { ...containers[1], ...user(1337) }] }), ["container other"]);
+  assert.deepEqual(warnings(user(2000)), []);
+});

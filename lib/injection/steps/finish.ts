@@ -63,8 +63,21 @@ export function finished(
         ...agentProblems(containersOf(all)),
       ]),
     ],
-    warnings: [...probes.warnings, ...metrics.warnings],
+    warnings: [...probes.warnings, ...metrics.warnings, ...exemptUsers(input, pod.spec)],
   };
+}
+
+/** Containers of the application with the proxy's user. The rules that redirect traffic exempt this user. */
+function exemptUsers(
+  { traffic, exempt, applications, companions }: SidecarInput,
+  { securityContext }: InjectedPod["spec"],
+): string[] {
+  if (traffic.mode === "NONE") return [];
+  return [...applications, ...companions]
+    .filter((one) => (one.securityContext?.runAsUser ?? securityContext?.runAsUser) === exempt.uid)
+    .map(({ name }) =>
+      `container ${name}: securityContext.runAsUser: got ${exempt.uid}, expected another user: the proxy has this user, so the container's calls do not go through the proxy`
+    );
 }
 
 /**
