@@ -1,13 +1,15 @@
 /**
- * A server and clients for tests in a cluster: one file without imports, in the image `local/echo:1`.
+ * A server and clients for tests in a cluster: one file without further files, in the image `local/echo:1`.
  *
- *     main.ts serve [--http PORT] [--tcp PORT]     HTTP: JSON about the request; TCP: the same bytes back
+ *     main.ts serve [--http PORT] [--tcp PORT]     HTTP: JSON about the request; TCP: the same bytes back;
+ *             [--grpc PORT]                        gRPC: the health of the service "" (good) and of others (bad)
  *     main.ts load URL [--rate N] [--seconds N]    N requests a second until SIGTERM or the end;
-                                                 --await-first: from the first success on
- *     main.ts get URL                              one request: status and body
+ *                                                  --await-first: from the first success on
+ *     main.ts get URL [--exit CODE] [--quit]       one request: status and body; --quit: then ends the proxy
  *
  * @module
  */
+import { createServer, type ServerHttp2Stream } from "node:http2";
 
 /** Time after which a request of the load counts as failed, ms. */
 const TIMEOUT_MS = 10_000;
@@ -57,10 +59,27 @@ async function answer(request: Request): Promise<Response> {
   return Response.json(body, { status });
 }
 
+/** Answers `grpc.health.v1.Health/Check`. A request without bytes is about the whole server. */
+function serveHealth(port: number): void {
+  const server = createServer();
+  server.on("stream", (stream: ServerHttp2Stream) => {
+    let bytes = 0;
+    stream.on("data", (chunk: Uint8Array) => void (bytes += chunk.length));
+    stream.on("end", () => {
+      const [frame, good, bad] = [5, 1, 2];
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.end(Uint8Array.of(0, 0, 0, 0, 2, 8, bytes > frame ? bad : good));
+    });
+  });
+  server.listen(port, "0.0.0.0");
+}
+
 /** Serves until SIGTERM, then answers what has begun and ends. */
 async function serve(): Promise<void> {
   const http = Deno.serve({ port: option("http", 8080), hostname: "0.0.0.0", onListen: () => {} }, answer);
   const tcp = Deno.listen({ port: option("tcp", 9000), hostname: "0.0.0.0" });
+  serveHealth(option("grpc", 9001));
   Deno.addSignalListener("SIGTERM", () => {
     tcp.close();
     void http.shutdown().then(() => Deno.exit(0));
@@ -82,6 +101,8 @@ interface Summary {
   versions: Record<string, number>;
   /** The first failures, each with its time. */
   failures: { at: string; error: string }[];
+  /** Hashes of the client certificates in the answers. */
+  certificates: string[];
   /** Longest time of an answer, ms. */
   slowestMs: number;
 }
@@ -95,6 +116,8 @@ async function one(url: string, summary: Summary): Promise<void> {
     const text = await response.text();
     count(summary.statuses, String(response.status));
     count(summary.versions, /"version":"([^"]*)"/.exec(text)?.[1] ?? "");
+    const hash = /Hash=([0-9a-f]{64})/.exec(text)?.[1];
+    if (hash !== undefined && !summary.certificates.includes(hash)) summary.certificates.push(hash);
     if (!response.ok) {
       fail(summary, at, `status ${response.status}: ${text.slice(0, 200)}`, `status ${response.status}`);
     }
@@ -123,7 +146,8 @@ function fail(summary: Summary, at: string, error: string, kind: string): void {
 async function load(url: string): Promise<void> {
   const [rate, seconds] = [option("rate", 100), option("seconds", Infinity)];
   const summary: Summary = {
-    ...{ sent: 0, done: 0, failed: 0, statuses: {}, errors: {}, versions: {}, failures: [], slowestMs: 0 },
+    ...{ sent: 0, done: 0, failed: 0, statuses: {}, errors: {}, versions: {}, failures: [], certificates: [] },
+    slowestMs: 0,
   };
   if (rest.includes("--await-first")) await succeeded(url);
   const running = new Set<Promise<void>>();
@@ -151,7 +175,10 @@ async function load(url: string): Promise<void> {
 
 /** Resolves when a request succeeds. */
 async function succeeded(url: string): Promise<void> {
-  while (!await fetch(url).then((response) => response.text().then(() => response.ok), () => false)) {
+  const signal = () => AbortSignal.timeout(TIMEOUT_MS);
+  while (
+    !await fetch(url, { signal: signal() }).then((response) => response.text().then(() => response.ok), () => false)
+  ) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -163,6 +190,11 @@ async function get(url: string): Promise<void> {
   } catch (error) {
     print({ status: 0, error: String(error) });
   }
+  if (rest.includes("--quit")) {
+    await fetch("http://127.0.0.1:15020/quitquitquit", { method: "POST" }).then((answer) => answer.text());
+  }
+  const code = option("exit", 0);
+  if (code !== 0) Deno.exit(code);
 }
 
 if (command === "serve") await serve();

@@ -86,11 +86,15 @@ export interface LoadResult {
   readonly versions: Readonly<Record<string, number>>;
   /** The first failures, each with its time. */
   readonly failures: readonly { readonly at: string; readonly error: string }[];
+  /** Hashes of the client certificates that servers saw. */
+  readonly certificates: readonly string[];
   readonly slowestMs: number;
 }
 
 /** A load of requests from a pod. */
 export interface Load {
+  /** Waits until so many requests have ended. */
+  reached(count: number): Promise<void>;
   /** Ends the load. @returns its counts */
   end(): Promise<LoadResult>;
 }
@@ -122,8 +126,19 @@ export async function startLoad(
     (await cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app", ...flags])).trim().split("\n")
       .filter((line) => line !== "").map((line) => JSON.parse(line));
   await until("a request of the load succeeds", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
     return (await lines("--tail=1")).some(({ done = 0, failed = 0 }) => done > failed);
   });
+  const reached = async (count: number) => {
+    for (let done = 0; done < count;) {
+      const before = done;
+      await until("the load goes on", async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        done = (await lines("--tail=1")).at(-1)?.done ?? 0;
+        return done > before;
+      });
+    }
+  };
   const end = async () => {
     const follow = lines("--follow", "--tail=1");
     const exec = ["--namespace", namespace, "exec", name, "--container=app", "--"];
@@ -132,7 +147,7 @@ export async function startLoad(
     await cluster.kubectl(["--namespace", namespace, "delete", "pod", name, "--grace-period=0", "--force"]);
     return summary!;
   };
-  return { end };
+  return { reached, end };
 }
 
 /** A line of a load: the counts so far, or the summary at the end. */
