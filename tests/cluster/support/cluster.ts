@@ -47,6 +47,7 @@ export class Cluster implements AsyncDisposable {
 
   private constructor(
     readonly folder: string,
+    readonly number: number,
     readonly plane: ControlPlane,
     readonly nodes: readonly ClusterNode[],
     readonly relay: ApiRelay,
@@ -78,7 +79,7 @@ export class Cluster implements AsyncDisposable {
       { length: count },
       (_, i) => new ClusterNode(plane, folder, network, { number: i + 1, nodes: count, plugin, images }),
     );
-    const cluster = new Cluster(folder, plane, nodes, relay, clientOf(access));
+    const cluster = new Cluster(folder, number, plane, nodes, relay, clientOf(access));
     try {
       await Promise.all([cluster.#apiReady(say), ...nodes.map((node) => cluster.#prepared(node, say))]);
       plane.startClients();

@@ -14,6 +14,8 @@ import type { Cluster } from "./cluster.ts";
 
 /** What other processes need to know of a cluster. */
 export interface ClusterState {
+  /** Number of the cluster, from which its addresses follow. */
+  readonly number: number;
   /** Process ids of the first processes of the control plane and of each node, as the host sees the processes. */
   readonly control: number;
   readonly nodes: readonly { readonly name: string; readonly address: string; readonly pid: number }[];
@@ -42,8 +44,9 @@ export function serveOrders(cluster: Cluster): Deno.HttpServer {
   });
 }
 
-function writeState({ folder, plane, nodes }: Cluster): void {
+function writeState({ folder, number, plane, nodes }: Cluster): void {
   const state: ClusterState = {
+    number,
     control: plane.namespaces.pid,
     nodes: nodes.map(({ name, address, namespaces: { pid } }) => ({ name, address, pid })),
   };

@@ -12,6 +12,7 @@ import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
 import { ApiObjects } from "../../orch/support/server/objects.ts";
 import { clientOf } from "../../orch/support/server/users.ts";
 import { type ClusterState, CONTROL_SOCKET, STATE_FILE } from "./control_server.ts";
+import { type ClusterNetwork, clusterNetwork } from "./network.ts";
 
 /** The end of a program. */
 export interface ProgramEnd {
@@ -69,6 +70,16 @@ export class ClusterHandle {
   /** Applies objects, as YAML or JSON, by server-side apply. */
   async apply(text: string, ...flags: readonly string[]): Promise<string> {
     return await this.kubectl(["apply", "--server-side", ...flags, "-f", "-"], text);
+  }
+
+  /** Addresses of the cluster. */
+  get network(): ClusterNetwork {
+    return clusterNetwork(this.#state().number);
+  }
+
+  /** Process id of the first process beside the control plane, as the host sees the process. */
+  get controlPid(): number {
+    return this.#state().control;
   }
 
   /** Runs a shell script on a node. @returns standard output */

@@ -21,6 +21,19 @@ export async function applyManifests(cluster: ClusterHandle, ...names: readonly 
   return await cluster.kubectl(["apply", "--server-side", ...files]);
 }
 
+/** The objects of an installation with other values than the defaults, as `pilot-discovery manifests` prints them. */
+export async function printManifests(values: unknown, ...flags: readonly string[]): Promise<string> {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  await Deno.writeTextFile(file, JSON.stringify(values));
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "pilot-discovery", "manifests", `--values=${file}`, ...flags],
+    ...{ cwd: new URL("../../../", import.meta.url), stdin: "null" },
+  }).output();
+  await Deno.remove(file);
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
 /** Removes manifests of the tree. Objects that are gone already are no error. */
 export async function deleteManifests(cluster: ClusterHandle, ...names: readonly string[]): Promise<string> {
   const files = names.flatMap((name) => ["-f", `${MANIFESTS}${name}`]);

@@ -1,0 +1,34 @@
+/**
+ * A wire between two clusters. Each cluster reaches the API server and the load balancers of the other cluster, but no
+ * pod and no Service of the other cluster.
+ *
+ * Permissions: run (ip), those of the handles.
+ *
+ * @module
+ */
+import type { ClusterHandle } from "./handle.ts";
+
+/** Connects two clusters with different numbers. */
+export async function linkClusters(one: ClusterHandle, other: ClusterHandle): Promise<void> {
+  const { success, stderr } = await new Deno.Command("ip", {
+    args: [
+      ...["link", "add", "link", "netns", String(one.controlPid), "type", "veth"],
+      ...["peer", "name", "link", "netns", String(other.controlPid)],
+    ],
+  }).output();
+  if (!success) throw new Error(`no wire between the clusters: ${new TextDecoder().decode(stderr)}`);
+  await end(one, "10.69.0.1", "10.69.0.2", other);
+  await end(other, "10.69.0.2", "10.69.0.1", one);
+}
+
+async function end(here: ClusterHandle, own: string, peer: string, there: ClusterHandle): Promise<void> {
+  const { control, balancers } = there.network;
+  await here.onControl([
+    `ip addr add ${own}/30 dev link`,
+    "ip link set link up",
+    `ip route add ${control}/32 via ${peer}`,
+    `ip route add ${balancers} via ${peer}`,
+    // The other cluster knows no addresses of pods here.
+    `iptables -t nat -A POSTROUTING -o link -j MASQUERADE`,
+  ].join("\n"));
+}
