@@ -38,6 +38,13 @@ const PROCESSORS = 16;
 /** Folders of the node's own, above those of the host. `/etc` shows the host's files too. */
 const OWN_FOLDERS = ["/var/lib", "/var/log", "/opt"];
 
+/**
+ * Weighs the control group of all pods. With the usual weight all pods together get as much of a busy machine as one
+ * process outside, and probes of pods fail.
+ */
+const POD_WEIGHT = `group=/sys/fs/cgroup/cpu/k8s.io
+if [ -d /sys/fs/cgroup/cpu ]; then mkdir -p "$group" && echo 8192 > "$group/cpu.shares"; fi`;
+
 /** See the module. */
 export class ClusterNode {
   readonly name: string;
@@ -120,6 +127,7 @@ export class ClusterNode {
   async #boot(): Promise<void> {
     this.#namespaces = await Namespaces.make();
     await this.shell(this.#mounts());
+    await this.shell(POD_WEIGHT);
     await this.#plug();
     await this.#startRuntime();
   }
