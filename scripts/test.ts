@@ -15,6 +15,7 @@
 import { existsSync } from "node:fs";
 import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
+import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
 import { type ClusterProcess, startClusterProcess } from "./test/cluster_process.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
@@ -70,7 +71,16 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   const started = performance.now();
   const long = Deno.env.get("MESH_TEST_LONG") === "1";
   const deadline = long ? LONG_DEADLINE : GROUP_DEADLINE[group.needs ?? "plain"];
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
+  await using folder = await temporaryFolder();
+  const report = `${folder.path}/report.xml`;
+  const isolates = group.shares
+    ? isolatesOf(
+      testFiles(root, group.paths),
+      navigator.hardwareConcurrency,
+      (file) => Deno.readTextFileSync(`${root}/${file}`),
+    )
+    : undefined;
+  const paths = isolates === undefined ? group.paths : await writeIsolates(root, folder.path, isolates);
   // Examples are not modules of the tree, so the check of the tree does not cover them.
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
   // The tests of a cluster share the cluster, one file after the other.
@@ -79,13 +89,18 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   if (filter !== undefined) args.push(`--filter=${filter}`);
   await using cluster = group.needs === "cluster" ? await sharedCluster() : undefined;
   const env = cluster === undefined ? {} : { MESH_TEST_CLUSTER: cluster.folder };
-  const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], deadline, env);
-  const cases = testCases(await Deno.readTextFile(report)).filter(({ name }) => isWanted(name, filter));
-  await Deno.remove(report);
+  const { code, late, text } = await deno([...args, ...group.permissions, ...paths], deadline, env);
+  const cases = testCases(existsSync(report) ? await Deno.readTextFile(report) : "")
+    .filter(({ name }) => isWanted(name, filter));
   const seconds = (performance.now() - started) / 1000;
   const done = { cases, output: text, seconds };
   if (late) {
-    return { ...done, trouble: `killed after ${deadline / 60_000} minutes; in: ${unfinished(group, text)}` };
+    return {
+      ...done,
+      trouble: `killed after ${deadline / 60_000} minutes; ${
+        isolates === undefined ? `in: ${unfinished(group, text)}` : lastTests(paths, isolates, text)
+      }`,
+    };
   }
   if (code !== 0 && !cases.some((c) => c.result === "failed")) return { ...done, trouble: `exit code ${code}` };
   if (cases.length === 0 && filter === undefined) return { ...done, trouble: "no tests were found" };
@@ -100,6 +115,11 @@ async function sharedCluster(): Promise<ClusterProcess | undefined> {
   const folder = Deno.env.get("MESH_TEST_CLUSTER");
   if (folder !== undefined) return { folder, [Symbol.asyncDispose]: () => Promise.resolve() };
   return await startClusterProcess(root).catch((error) => void console.log(error.message));
+}
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await Deno.makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 /** Files without a result in a killed group. */

@@ -18,6 +18,8 @@ export interface TestGroup {
   readonly examples?: true;
   /** Programs whose first build on a machine takes minutes. */
   readonly needs?: "API server" | "cluster" | undefined;
+  /** Files share isolates: no file depends on modules that no other file has used. */
+  readonly shares?: boolean;
 }
 
 const READ = "--allow-read";
@@ -110,6 +112,12 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
 /** The permissions of examples, which start a server on a new folder. */
 const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo"];
 
+/** Groups whose files share isolates. */
+const SHARING = new Set([
+  ...["analyze", "authenticators", "authority", "bench", "cli", "config", "grpc", "incremental", "ingress"],
+  ...["kernel", "mesh", "pb", "resource", "status", "webhook", "xds"],
+]);
+
 /** Folders of `tests/` without tests. */
 const NO_TESTS = new Set(["testdata", "surface"]);
 
@@ -123,7 +131,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     const byGroup = Map.groupBy(wanted, (path) => /^(?:\.\/)?tests\/([^/]+)/.exec(path)?.[1] ?? path);
     return [...byGroup].map(([name, paths]) => {
       const needs = paths.map((path) => needsOf(`${root}/${path}`)).find((needs) => needs !== undefined);
-      return { name, paths, permissions: PERMISSIONS[name] ?? [], needs };
+      return { name, paths, permissions: PERMISSIONS[name] ?? [], needs, shares: SHARING.has(name) };
     });
   }
   const folders = [...Deno.readDirSync(`${root}/tests`)].filter((e) => e.isDirectory && !NO_TESTS.has(e.name))
@@ -133,6 +141,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     paths: [`tests/${name}`],
     permissions: PERMISSIONS[name] ?? [],
     needs: needsOf(`${root}/tests/${name}`),
+    shares: SHARING.has(name),
   }));
   const examples: TestGroup = {
     name: "examples",

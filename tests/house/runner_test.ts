@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 import { watchArguments } from "../../scripts/dev.ts";
 import { testGroups } from "../../scripts/test/groups.ts";
+import { isolatesOf, lastTests, testFiles } from "../../scripts/test/isolates.ts";
 import { testCases } from "../../scripts/test/junit.ts";
 import { reasonIgnored } from "../../scripts/test/reasons.ts";
 
@@ -29,6 +30,25 @@ Deno.test("every test file is in one group", () => {
     assert.equal(having.length, 1, `${file} is in ${having.length} groups`);
   }
   assert(groups.every(({ permissions }) => !permissions.includes("-A") && !permissions.includes("--allow-all")));
+});
+
+Deno.test("each file of a group is in one isolate, files that measure the heap alone, and others share a few", () => {
+  for (const { name } of testGroups(root, []).filter(({ shares }) => shares)) {
+    const files = testFiles(root, [`tests/${name}`]);
+    assert.deepEqual(files, tests.filter((file) => file.startsWith(`tests/${name}/`)).sort());
+  }
+  const files = [..."abcdefgh"].map((name) => `tests/x/${name}_test.ts`);
+  const isolates = isolatesOf(files, 1, (file) => file.includes("/d_") ? "Deno.memoryUsage()" : "");
+  assert.deepEqual(isolates.map((one) => one.map((file) => file[8]).join("")), ["d", "aeh", "bf", "cg"]);
+  assert.deepEqual(isolatesOf([], 2, () => ""), []);
+});
+
+Deno.test("of a killed group each isolate's last test is named", () => {
+  const output = "../tmp/isolate-1.js => one => two ... ok (1ms)\n./tests/b_test.ts => three ... ok (1ms)\n";
+  assert.equal(
+    lastTests(["/tmp/isolate-1.js", "tests/b_test.ts", "/tmp/isolate-3.js"], [["a", "c"], ["b"], ["d"]], output),
+    "\n  last test of a, c: one => two ... ok (1ms)\n  last test of b: three ... ok (1ms)\n  last test of d: none",
+  );
 });
 
 Deno.test("the inner loop watches the tests of one group, with types and the group's permissions", () => {
