@@ -13,7 +13,7 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "./orchestrator/binaries.ts";
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, TOOL_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
 import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
@@ -27,7 +27,7 @@ const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
  * A group that takes longer hangs, ms. Usually the longest plain group takes three minutes and the groups with API
  * servers six. On two busy cores each group needs several times as much.
  */
-const GROUP_DEADLINE = { plain: 12 * 60_000, "API server": 18 * 60_000, cluster: 18 * 60_000 };
+const GROUP_DEADLINE = { plain: 12 * 60_000, "API server": 18 * 60_000, tools: 18 * 60_000, cluster: 18 * 60_000 };
 
 /** The same for a run with the long tests of clusters, ms. */
 const LONG_DEADLINE = 60 * 60_000;
@@ -151,9 +151,11 @@ async function buildPrograms(programs: readonly string[]): Promise<void> {
 /** The builds for each need of a group. One build runs at a time; the API server, with more tests, comes first. */
 function startBuilds(groups: readonly TestGroup[]): Readonly<Record<NonNullable<TestGroup["needs"]>, Promise<void>>> {
   const needs = new Set(groups.map((group) => group.needs));
-  const server = needs.has("API server") || needs.has("cluster") ? buildPrograms(API_SERVER_PROGRAMS) : undefined;
-  const cluster = needs.has("cluster") ? server?.then(() => buildPrograms(CLUSTER_PROGRAMS)) : undefined;
-  return { "API server": server ?? Promise.resolve(), cluster: cluster ?? Promise.resolve() };
+  const needed = (programs: readonly string[], ...by: NonNullable<TestGroup["needs"]>[]) =>
+    buildPrograms(by.some((need) => needs.has(need)) ? programs : []);
+  const server = needed(API_SERVER_PROGRAMS, "API server", "tools", "cluster");
+  const tools = server.then(() => needed(TOOL_PROGRAMS, "tools"));
+  return { "API server": server, tools, cluster: tools.then(() => needed(CLUSTER_PROGRAMS, "cluster")) };
 }
 
 function count(cases: readonly TestCase[], result: TestCase["result"]): number {

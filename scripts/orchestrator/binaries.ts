@@ -30,6 +30,7 @@ const PROGRAMS = {
   "kube-apiserver": kubernetes("kube-apiserver"),
   "kube-controller-manager": kubernetes("kube-controller-manager"),
   kubectl: kubernetes("kubectl"),
+  helm: { module: "charts/go", versionOf: "helm.sh/helm/v3", package: "helm.sh/helm/v3/cmd/helm" },
   "kube-scheduler": kubernetes("kube-scheduler"),
   kubelet: kubernetes("kubelet"),
   "kube-proxy": kubernetes("kube-proxy"),
@@ -43,6 +44,9 @@ export const ORCHESTRATOR_PROGRAMS = Object.keys(PROGRAMS) as OrchestratorProgra
 
 /** The programs of tests with an API server alone. */
 export const API_SERVER_PROGRAMS: readonly OrchestratorProgram[] = ["kube-apiserver", "kube-controller-manager"];
+
+/** The tools of operators that tests of the charts call. */
+export const TOOL_PROGRAMS: readonly OrchestratorProgram[] = ["kubectl", "helm"];
 
 /** The further programs of tests with a whole cluster. */
 export const CLUSTER_PROGRAMS: readonly OrchestratorProgram[] = [
@@ -79,7 +83,9 @@ export function testCache(): string | undefined {
 /** The folder of a built program and its version, for example `~/.cache/mesh-tests/kubernetes-v1.33.13`. */
 function folderOf(program: GoProgram): string | undefined {
   const cache = testCache();
-  return cache && `${cache}/${program.versionOf.split("/").at(-1)}-${versionOf(program)}`;
+  // A path may end with the major version: helm.sh/helm/v3.
+  const name = program.versionOf.replace(/\/v\d+$/, "").split("/").at(-1);
+  return cache && `${cache}/${name}-${versionOf(program)}`;
 }
 
 /** The path of a built program. Undefined if not built. */

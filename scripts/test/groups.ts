@@ -17,7 +17,7 @@ export interface TestGroup {
   /** The examples in doc comments instead of test files. */
   readonly examples?: true;
   /** Programs whose first build on a machine takes minutes. */
-  readonly needs?: "API server" | "cluster" | undefined;
+  readonly needs?: "API server" | "tools" | "cluster" | undefined;
   /** Files share isolates: no file depends on modules that no other file has used. */
   readonly shares?: boolean;
 }
@@ -62,6 +62,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   // Watched folders. Symbolic links need permission to write everywhere.
   folder: [READ, "--allow-write", ENV, DENO],
+  // Helm and kubectl as processes, an API with its own ports.
+  charts: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // A real cluster in namespaces, with its images and programs.
   cluster: [READ, "--allow-write", ENV, NET, RUN, "--allow-sys=uid"],
   // Servers and proxies.
@@ -151,7 +153,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
   };
   // Groups with an API server come last, and clusters at the very end: their programs are built while others run.
   const needing = (needs: TestGroup["needs"]) => groups.filter((group) => group.needs === needs);
-  return [...needing(undefined), examples, ...needing("API server"), ...needing("cluster")];
+  return [...needing(undefined), examples, ...needing("API server"), ...needing("tools"), ...needing("cluster")];
 }
 
 function hasTests(folder: string): boolean {
@@ -162,6 +164,7 @@ function hasTests(folder: string): boolean {
 function needsOf(path: string): TestGroup["needs"] {
   const imports = (module: RegExp) => someTest(path, (file) => module.test(Deno.readTextFileSync(file)));
   if (imports(/support\/cluster_tests\.ts"/)) return "cluster";
+  if (imports(/support\/tools\.ts"/)) return "tools";
   return imports(/support\/server\/(tests|api_server)\.ts"/) ? "API server" : undefined;
 }
 

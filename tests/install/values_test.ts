@@ -34,6 +34,16 @@ Deno.test("values of a file, with fields inside fields, replace defaults; flags 
   );
 });
 
+Deno.test("an object completes its default in all depths, null removes a field, and in items of a list it replaces the default", () => {
+  const gateways = [{ resources: {} }];
+  const tree = { meshd: { resources: { requests: null, limits: { cpu: 1 } } }, meshConfig: { a: false }, gateways };
+  const read = readInstallValues(tree);
+  assert.ok("values" in read);
+  assert.deepEqual(read.values["meshd.resources"], { limits: { memory: "2Gi", cpu: 1 } });
+  assert.deepEqual(read.values["meshConfig"], { accessLogFile: "/dev/stdout", a: false });
+  assert.deepEqual((read.values["gateways"] as readonly { resources: unknown }[])[0]!.resources, {});
+});
+
 Deno.test("a value that no row has, or that has another type, is refused by its path, all at once", () => {
   assert.deepEqual(problems({ meshd: { replica: 3, replicas: "x" }, hub: "", gateways: [{ size: 1 }], what: 1 }), [
     "meshd.replica: there is no such value",

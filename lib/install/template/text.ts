@@ -75,7 +75,8 @@ function uncommented(data: Resolved): [comment: string, data: Resolved] {
   return data instanceof Commented ? [data.text, data.data] : ["", data];
 }
 
-function commentLines(comment: string, indent: number): readonly string[] {
+/** The lines of a comment; an empty comment has none. */
+export function commentLines(comment: string, indent: number): readonly string[] {
   if (comment === "") return [];
   const lead = `${" ".repeat(indent)}# `;
   return comment.split("\n").flatMap((line) => wrapped(line, COLUMNS - lead.length)).map((line) => `${lead}${line}`);
@@ -91,7 +92,8 @@ function wrapped(line: string, columns: number): readonly string[] {
   return lines;
 }
 
-function scalar(value: string | number | boolean | null): string {
+/** A plain value in one line. */
+export function scalar(value: string | number | boolean | null): string {
   if (typeof value !== "string") return String(value);
   if (PLAIN.test(value) && !NOT_TEXT.test(value)) return value;
   // JSON's texts are YAML's texts in double quotes. Single quotes keep expressions with double quotes readable.

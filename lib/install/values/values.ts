@@ -36,8 +36,11 @@ const count = z.int({ error: "a whole number" }).min(0).max(1000);
 const share = z.int({ error: "a whole number" }).min(1).max(100);
 const truth = z.boolean({ error: "true or false" });
 
-const expecting = (schema: z.ZodString, error: string) =>
-  z.string({ error }).refine((text) => schema.safeParse(text).success, { error });
+/** A text of a form. The refinement is for messages, and the pattern for readers of the JSON schema. */
+function expecting(schema: z.ZodString, error: string): z.ZodType {
+  const { pattern, maxLength } = z.toJSONSchema(schema);
+  return z.string({ error }).refine((text) => schema.safeParse(text).success, { error }).meta({ pattern, maxLength });
+}
 const nameSchema = expecting(name, "a name of lower-case letters, digits and dashes, at most 40 characters");
 
 const row = (schema: z.ZodType, value: InstallData, doc: string): ValueRow => ({ schema, default: value, doc });
@@ -183,7 +186,7 @@ export function value(path: ValuePath): Ref {
 export type ReadInstallValues = { readonly values: InstallValues } | { readonly problems: readonly string[] };
 
 /**
- * Completes values with the defaults.
+ * Completes values with the defaults. The fields of an object are completed too, except in the items of a list.
  *
  * @param tree A file of values, as JSON.
  * @param more Values by path. They replace those of the tree.
@@ -191,7 +194,10 @@ export type ReadInstallValues = { readonly values: InstallValues } | { readonly 
 export function readInstallValues(tree: unknown = {}, more: Partial<InstallValues> = {}): ReadInstallValues {
   const found: Record<string, unknown> = {};
   const problems = [...collect(tree ?? {}, "", found)];
-  const read = completed(VALUES, { ...found, ...more }, []);
+  const overDefaults = Object.entries({ ...found, ...more }).map(([path, given]) =>
+    [path, Object.hasOwn(VALUES, path) ? merged(VALUES[path as ValuePath].default, given) : given] as const
+  );
+  const read = completed(VALUES, Object.fromEntries(overDefaults), []);
   problems.push(...read.problems);
   const gateways = Array.isArray(read.values["gateways"]) ? read.values["gateways"] : [];
   const complete = gateways.map((item, index) => {
@@ -261,6 +267,18 @@ const RESERVED_REVISIONS: ReadonlySet<string> = new Set([
 function isReserved(revision: string): boolean {
   return RESERVED_REVISIONS.has(revision) || revision.endsWith("-election") ||
     ["sidecar-injector", "status-report", "tag-"].some((start) => revision.startsWith(start));
+}
+
+function isFieldsData(data: unknown): data is { readonly [key: string]: InstallData } {
+  return typeof data === "object" && data !== null && !Array.isArray(data);
+}
+
+/** An object over its default, in all depths, as Helm reads files of values: null removes a field. */
+function merged(base: InstallData | undefined, over: unknown): unknown {
+  if (!isFieldsData(base) || !isFieldsData(over)) return over;
+  const changed = Object.entries(over).map(([key, data]) => [key, merged(base[key], data)]);
+  const fields = Object.entries({ ...base, ...Object.fromEntries(changed) });
+  return Object.fromEntries(fields.filter(([, data]) => data !== null));
 }
 
 /** Values that contradict each other. */

@@ -17,17 +17,22 @@ export interface ApiServerTest {
 /** Registers a test. */
 export type DefineApiServerTest = (name: string, run: (test: ApiServerTest) => Promise<void>) => void;
 
-/** Starts a server before the tests of the calling file and stops the server afterwards. Call once a file. */
-export function apiServerTests(options: ApiServerOptions = {}): DefineApiServerTest {
+/**
+ * Starts a server before the tests of the calling file and stops the server afterwards. Call once a file.
+ *
+ * @param lacks Why this machine cannot run the tests even with a server. Default: the machine can.
+ */
+export function apiServerTests(options: ApiServerOptions = {}, lacks?: string): DefineApiServerTest {
   let server: ApiServer | undefined;
-  const ignore = noApiServer !== undefined;
+  const reason = noApiServer ?? lacks;
+  const ignore = reason !== undefined;
   if (!ignore) {
     Deno.test.beforeAll(async () => void (server = await startApiServer(options)));
     Deno.test.afterAll(async () => await server?.[Symbol.asyncDispose]());
   }
   return (name, run) => {
     Deno.test({
-      name: ignore ? `${name} (ignored: ${noApiServer})` : name,
+      name: ignore ? `${name} (ignored: ${reason})` : name,
       ignore,
       fn: async () => await run({ server: server!, namespace: await server!.namespace() }),
     });
