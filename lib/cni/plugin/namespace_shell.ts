@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { spawnNsenter } from "./enter.ts";
 import { enterWords, NOT_FOUND, type Ran, type RuleNamespace } from "../../iptables/run.ts";
 
 export type Lane = 0 | 1;
@@ -75,13 +76,13 @@ class ShellProcess {
   #ended = false;
 
   constructor(place: RuleNamespace & { readonly networkNamespace: string }) {
-    this.#child = new Deno.Command("nsenter", {
+    this.#child = spawnNsenter({
       args: [...enterWords(place.networkNamespace), "sh"],
       env: place.lockFile === undefined ? {} : { XTABLES_LOCKFILE: place.lockFile },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
-    }).spawn();
+    });
     this.#writer = this.#child.stdin.getWriter();
     this.#readers = { 0: this.#child.stdout.getReader(), 1: this.#child.stderr.getReader() };
   }

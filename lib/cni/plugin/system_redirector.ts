@@ -17,6 +17,7 @@ import { enterWords, type Run } from "../../iptables/run.ts";
 import type { PodRedirection } from "./redirection.ts";
 import type { Redirector } from "./redirector.ts";
 import { unfinishedName } from "../node/replace.ts";
+import { spawnNsenter } from "./enter.ts";
 import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.ts";
 
 /** How the tools are run. */
@@ -90,7 +91,7 @@ async function drift(run: Run, wanted: PodRedirection): Promise<string[]> {
 async function toolObstacles(): Promise<string[]> {
   const script = "ip -V; iptables-nft --version || iptables-legacy --version || iptables --version";
   try {
-    const ran = await new Deno.Command("nsenter", {
+    const ran = await spawnNsenter({
       args: [...enterWords("/proc/self/ns/net"), "sh", "-e", "-c", script],
       stdin: "null",
       stdout: "null",

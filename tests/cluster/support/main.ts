@@ -17,7 +17,7 @@ import { serveOrders } from "./control_server.ts";
 import { noCluster } from "./programs.ts";
 
 /** Images of the mesh, and of tests. */
-const IMAGES = ["pilot-discovery", "proxy", "pause", "echo"];
+const IMAGES = ["pilot-discovery", "proxy", "install-cni", "pause", "echo"];
 
 const { values } = parseArgs({
   options: {

@@ -29,6 +29,12 @@ export interface WorkloadOptions {
   readonly container?: Readonly<Record<string, unknown>>;
 }
 
+/** Fields by which PodSecurity `restricted` admits a workload. */
+export const UNPRIVILEGED = {
+  pod: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } },
+  container: { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } } },
+} as const;
+
 /** A Deployment with its Service (HTTP at port 80, TCP at port 9000). */
 export function echoObjects(options: WorkloadOptions): Record<string, unknown>[] {
   const { namespace, name, replicas = 1, args = ["serve"], version = "v1", labels = {}, annotations = {} } = options;
@@ -70,6 +76,14 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
 /** Applies objects. */
 export async function applyObjects(cluster: ClusterHandle, objects: readonly unknown[]): Promise<void> {
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+}
+
+/** Makes STRICT the mode of all workloads of a namespace. */
+export async function strict(cluster: ClusterHandle, namespace: string): Promise<void> {
+  const metadata = { name: "default", namespace };
+  const spec = { mtls: { mode: "STRICT" } };
+  const kind = { apiVersion: "security.mesh.io/v1", kind: "PeerAuthentication" };
+  await applyObjects(cluster, [{ ...kind, metadata, spec }]);
 }
 
 /** Applies a Deployment with its Service, and waits until its pods are ready. */

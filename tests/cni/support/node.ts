@@ -145,6 +145,8 @@ export class TestNode implements AsyncDisposable {
       CNI_ARGS: sandbox.args,
       CNI_PATH: `${this.binDir}:${PLUGINS}`,
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      // containerd sets this variable in its own process, and plugins inherit the variable.
+      LD_LIBRARY_PATH: "/opt/containerd/lib:",
     };
     const enter = ["nsenter", `--net=/run/netns/${this.name}`, `${PLUGINS}/${type}`];
     return { argv: type === "mesh-cni" ? [`${this.binDir}/mesh-cni`] : enter, env, input: JSON.stringify(plugin) };

@@ -1,0 +1,103 @@
+/**
+ * The node's plugin on a cluster, installed as its page says, and what the node knows of its calls.
+ *
+ * Permissions: read (the tree), those of the cluster.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { until } from "../../patience.ts";
+import type { ClusterHandle } from "./handle.ts";
+import { applyManifests, deleteManifests, MESH_NAMESPACE, rolledOut } from "./mesh.ts";
+import { ECHO_IMAGE } from "./workloads.ts";
+
+/** The plugin's daemon set. */
+export const NODE_AGENT = "daemonset/mesh-cni-node";
+
+/** Answers of the injector, one after the other, until all servers count as up to date. */
+const SAME_ANSWERS = 8;
+
+/** A call of the plugin, as the node records the call. */
+export interface PluginRow {
+  readonly at: string;
+  readonly command: string;
+  readonly pod: string;
+  /** 0: the call succeeded. */
+  readonly code: number;
+  readonly outcome: string;
+  /** Of the runtime's process, from its start, ms. */
+  readonly took: number;
+}
+
+/** Installs the plugin on every node. Pods that are injected from now on have no redirecting init container. */
+export async function installPlugin(cluster: ClusterHandle): Promise<void> {
+  await applyManifests(cluster, "install-cni.yaml", "node-agent.yaml");
+  await rolledOut(cluster, MESH_NAMESPACE, NODE_AGENT);
+  await injectForPlugin(cluster, true);
+}
+
+/** Removes the plugin. Resolves when the daemon set and its pods are gone. */
+export async function removePlugin(cluster: ClusterHandle): Promise<void> {
+  await injectForPlugin(cluster, false);
+  await deleteManifests(cluster, "node-agent.yaml");
+  await until("the installers have ended", async () => {
+    return (await cluster.kubectl([
+      "get",
+      "pods",
+      "--namespace",
+      MESH_NAMESPACE,
+      "-l=k8s-app=mesh-cni-node",
+      "-o=name",
+    ]))
+      .trim() === "";
+  });
+}
+
+/** Sets whether injection relies on the plugin, and waits until all servers do so. */
+export async function injectForPlugin(cluster: ClusterHandle, enabled: boolean): Promise<void> {
+  const values = `global:\n  hub: docker.io/mesh\n  tag: "0.1.0"\n${
+    enabled ? "pilot:\n  cni:\n    enabled: true\n" : ""
+  }`;
+  const patch = JSON.stringify({ data: { values } });
+  const target = ["configmap", "mesh-sidecar-injector", "--namespace", MESH_NAMESPACE];
+  await cluster.kubectl(["patch", ...target, "--type=merge", `--patch=${patch}`]);
+  const container = { name: "app", image: ECHO_IMAGE };
+  const metadata = { name: "trial", namespace: "default", labels: { "sidecar.mesh.io/inject": "true" } };
+  const pod = JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container] } });
+  const wanted = enabled ? "mesh-validation" : "mesh-init";
+  let same = 0;
+  await until(`injection adds ${wanted}`, async () => {
+    const names = await cluster.kubectl(
+      ["create", "--dry-run=server", "-f", "-", "-o=jsonpath={.spec.initContainers[*].name}"],
+      pod,
+    );
+    same = names.split(" ").includes(wanted) ? same + 1 : 0;
+    return same === SAME_ANSWERS;
+  });
+}
+
+/** The calls that a node records, oldest first. */
+export async function pluginCalls(cluster: ClusterHandle, node = "node1"): Promise<readonly PluginRow[]> {
+  const folder = "/run/mesh-cni";
+  const text = await cluster.onNode(node, `cat ${folder}/calls.jsonl.1 ${folder}/calls.jsonl 2>/dev/null || true`);
+  return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+}
+
+/** The state of a node by `install-cni doctor`, without notes. The rules of all running pods are compared. */
+export async function doctor(
+  cluster: ClusterHandle,
+): Promise<readonly { severity: string; about: string; text: string }[]> {
+  const exec = ["--namespace", MESH_NAMESPACE, "exec", NODE_AGENT, "--", "install-cni", "doctor", "-o=json"];
+  const { out, err } = await cluster.tryKubectl(exec);
+  assert.ok(out.startsWith("{"), `no answer of the doctor: ${err}`);
+  return JSON.parse(out).findings.filter(({ severity }: { severity: string }) => severity !== "note");
+}
+
+/** Everything that the plugin may change on a node, as text: names, modes, sizes and contents. */
+export async function nodeFiles(cluster: ClusterHandle, node = "node1"): Promise<string> {
+  return await cluster.onNode(
+    node,
+    "cd /etc/cni/net.d && find . -type f -printf '%p %m %U:%G\\n' | sort && find . -type f | sort | xargs sha256sum; " +
+      "cd /opt/cni/bin && find . -printf '%p %m %s\\n' | sort",
+  );
+}
