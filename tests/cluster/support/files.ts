@@ -138,6 +138,8 @@ export function kubeletConfig(network: ClusterNetwork, folder: string) {
     authorization: { mode: "AlwaysAllow" },
     cgroupDriver: "cgroupfs",
     cgroupsPerQOS: false,
+    // Without groups by quality of service, the kubelet of this version crashes where it resizes a pod in place.
+    featureGates: { InPlacePodVerticalScaling: false },
     enforceNodeAllocatable: [],
     failSwapOn: false,
     containerRuntimeEndpoint: "unix:///run/containerd/containerd.sock",
