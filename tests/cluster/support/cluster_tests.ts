@@ -36,16 +36,20 @@ export const INJECTED: Readonly<Record<string, string>> = { "mesh-injection": "e
  * Prepares the cluster before the tests of the calling file. Call once a file.
  *
  * @param mesh Whether the mesh is installed by the manifests, as the installation page says. Default: yes.
+ * @param nodes Least number of nodes. Where the shared cluster has fewer, the file gets a cluster of its own. Default: 1.
  */
-export function clusterTests({ mesh = true }: { readonly mesh?: boolean } = {}): ClusterTests {
+export function clusterTests(
+  { mesh = true, nodes = 1 }: { readonly mesh?: boolean; readonly nodes?: number } = {},
+): ClusterTests {
   let cluster: ClusterHandle | undefined;
   let own: StartedCluster | undefined;
   const ignore = noCluster !== undefined;
   if (!ignore) {
     Deno.test.beforeAll(async () => {
       const folder = Deno.env.get("MESH_TEST_CLUSTER");
-      if (folder === undefined) own = await startCluster();
-      cluster = own?.handle ?? new ClusterHandle(folder!);
+      const shared = folder === undefined ? undefined : new ClusterHandle(folder);
+      if (shared === undefined || shared.nodes.length < nodes) own = await startCluster(["--nodes", String(nodes)]);
+      cluster = own?.handle ?? shared!;
       if (mesh) await installMesh(cluster);
     });
     Deno.test.afterAll(async () => await own?.[Symbol.asyncDispose]());

@@ -53,20 +53,15 @@ export async function installMesh(cluster: ClusterHandle): Promise<void> {
   await applyManifests(cluster, "pilot-discovery.yaml", "meshd.yaml");
   await rolledOut(cluster, MESH_NAMESPACE, "deployment/meshd");
   await applyManifests(cluster, "webhooks.yaml");
-  await bundlesPatched(cluster);
+  await bundlePatched(cluster, "mutatingwebhookconfiguration/mesh-sidecar-injector");
+  await bundlePatched(cluster, "validatingwebhookconfiguration/mesh-mesh-system");
 }
 
-/** Waits until the server has written its authority into the webhooks. Before, the API server cannot call them. */
-async function bundlesPatched(cluster: ClusterHandle): Promise<void> {
+/** Waits until a server has written its authority into webhooks. Before, the API server cannot call the webhooks. */
+export async function bundlePatched(cluster: ClusterHandle, webhooks: string): Promise<void> {
   const path = "{.webhooks[*].clientConfig.caBundle}";
-  const kinds = [
-    "mutatingwebhookconfiguration/mesh-sidecar-injector",
-    "validatingwebhookconfiguration/mesh-mesh-system",
-  ];
-  for (const kind of kinds) {
-    for (let tries = 1; (await cluster.kubectl(["get", kind, `-o=jsonpath=${path}`])).trim() === ""; tries++) {
-      if (tries === 300) throw new Error(`${kind}: the server wrote no bundle`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  for (let tries = 1; (await cluster.kubectl(["get", webhooks, `-o=jsonpath=${path}`])).trim() === ""; tries++) {
+    if (tries === 300) throw new Error(`${webhooks}: the server wrote no bundle`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -1,11 +1,25 @@
 /**
- * Replaced pods.
+ * Replaced pods under load, and the cause of each failed request.
  *
  * @module
  */
+import assert from "node:assert/strict";
 import { until } from "../../patience.ts";
 import type { ClusterHandle } from "./handle.ts";
 import { rolledOut } from "./mesh.ts";
+import type { Load, LoadResult } from "./workloads.ts";
+
+/** Requests that a load of a test must have sent, so that zero failures mean something. */
+const LEAST_SENT = 300;
+
+/** Lines of access logs that a failed test shows. */
+const SHOWN_LINES = 20;
+
+/**
+ * Serves for some seconds after the pod's end has begun, as Kubernetes asks of a server: the pod's end and the removal
+ * of its address from callers begin at the same time.
+ */
+export const SERVES_ON = { lifecycle: { preStop: { sleep: { seconds: 5 } } } };
 
 /** Restarts a workload, and waits until its old pods are gone. */
 export async function restarted(cluster: ClusterHandle, namespace: string, workload: string): Promise<void> {
@@ -31,4 +45,73 @@ async function selectorOf(cluster: ClusterHandle, namespace: string, workload: s
     ]),
   ) as Record<string, string>;
   return Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(",");
+}
+
+/**
+ * Ends a load and requires that all its requests succeeded.
+ *
+ * @param servers The pods whose access logs explain failures.
+ * @param from The pod of the load. Default: `load` in the servers' namespace.
+ */
+export async function noneFailed(
+  cluster: ClusterHandle,
+  servers: { readonly namespace: string; readonly app: string },
+  load: Load,
+  from: { readonly namespace: string; readonly pod: string } = { namespace: servers.namespace, pod: "load" },
+): Promise<LoadResult> {
+  const log = await accessLog(cluster, from.namespace, [from.pod]);
+  const selector = [`--selector=app=${servers.app}`, "--prefix"];
+  const serverLog = await accessLog(cluster, servers.namespace, selector);
+  const result = await load.end();
+  console.log(`sent ${result.sent}, failed ${result.failed}, slowest ${result.slowestMs} ms`);
+  const failures = result.failures.map(({ at, error }) => `${at} ${error}`);
+  const logs = ["access log of the caller:", ...log, "access logs of the servers:", ...serverLog];
+  assert.equal(result.failed, 0, [...failures, ...logs].join("\n"));
+  assert.ok(result.sent >= LEAST_SENT, `only ${result.sent} requests were sent`);
+  return result;
+}
+
+/** Lines of access logs whose status is an error or whose response flags are set. */
+async function accessLog(
+  cluster: ClusterHandle,
+  namespace: string,
+  pods: readonly string[],
+): Promise<readonly string[]> {
+  const logs = ["--namespace", namespace, "logs", "--container=mesh-proxy", "--tail=20000"];
+  const { out } = await cluster.tryKubectl([...logs, ...pods]);
+  return out.split("\n").filter((line) => /HTTP\/\S+" (?:[05]\d* |\d+ [A-Z])/.test(line)).slice(-SHOWN_LINES);
+}
+
+/** A container of a pod. */
+export interface ContainerId {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+/** Ends a container by SIGKILL. */
+export async function kill(cluster: ClusterHandle, id: ContainerId): Promise<void> {
+  const [node, container] = await Promise.all([
+    podField(cluster, id, "{.spec.nodeName}"),
+    podField(cluster, id, `${statusOf(id)}.containerID}`),
+  ]);
+  await cluster.onNode(node, `ctr -n k8s.io tasks kill --signal SIGKILL ${container.replace("containerd://", "")}`);
+}
+
+/** Ends a container by SIGKILL, and waits until its pod is ready again. */
+export async function killed(cluster: ClusterHandle, id: ContainerId): Promise<void> {
+  const restarts = await podField(cluster, id, `${statusOf(id)}.restartCount}`);
+  await kill(cluster, id);
+  await until(`${id.pod} runs again`, async () => {
+    const count = await podField(cluster, id, `${statusOf(id)}.restartCount}`);
+    return count !== restarts && await podField(cluster, id, `${statusOf(id)}.ready}`) === "true";
+  });
+}
+
+function statusOf({ container }: ContainerId): string {
+  return `{.status.containerStatuses[?(@.name=="${container}")]`;
+}
+
+async function podField(cluster: ClusterHandle, { namespace, pod }: ContainerId, path: string): Promise<string> {
+  return await cluster.kubectl(["--namespace", namespace, "get", "pod", pod, `--output=jsonpath=${path}`]);
 }

@@ -1,0 +1,75 @@
+/** A load of 100 requests a second goes on, without a failed request, while pods and their proxies are replaced. */
+import assert from "node:assert/strict";
+import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
+import { MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
+import { noneFailed, restarted, SERVES_ON } from "./support/rollouts.ts";
+import { deployEcho, startLoad } from "./support/workloads.ts";
+import { until } from "../patience.ts";
+
+const test = clusterTests();
+
+test.long("a rollout of an application fails no request", async ({ cluster, namespace }) => {
+  const name = await namespace(INJECTED);
+  await deployEcho(cluster, { namespace: name, name: "web", replicas: 3, container: SERVES_ON });
+  const load = await startLoad(cluster, { namespace: name, url: `http://web.${name}/` });
+  await restarted(cluster, name, "deployment/web");
+  await noneFailed(cluster, { namespace: name, app: "web" }, load);
+});
+
+test.long("scaling from 1 to 20 pods and back fails no request", async ({ cluster, namespace }) => {
+  const name = await namespace(INJECTED);
+  // The proxies of 20 pods must fit on one node.
+  const annotations = { "sidecar.mesh.io/proxyCPU": "10m" };
+  await deployEcho(cluster, { namespace: name, name: "web", annotations, container: SERVES_ON });
+  const load = await startLoad(cluster, { namespace: name, url: `http://web.${name}/` });
+  const scale = ["--namespace", name, "scale", "deployment/web"];
+  await cluster.kubectl([...scale, "--replicas=20"]);
+  await rolledOut(cluster, name, "deployment/web");
+  await cluster.kubectl([...scale, "--replicas=1"]);
+  await until("one pod is left", async () => {
+    const pods = await cluster.kubectl(["--namespace", name, "get", "pods", "--selector=app=web", "--output=name"]);
+    return pods.trim().split("\n").length === 1;
+  });
+  await noneFailed(cluster, { namespace: name, app: "web" }, load);
+});
+
+/** Makes a second name of the proxy's image on each node, and tells the injector about the name. @returns the reversal */
+async function newProxyVersion(cluster: Parameters<typeof rolledOut>[0], tag: string): Promise<() => Promise<void>> {
+  const image = "docker.io/mesh/proxy";
+  const map = ["--namespace", MESH_NAMESPACE, "get", "configmap", "mesh-sidecar-injector"];
+  const before = await cluster.kubectl([...map, "--output=jsonpath={.data.values}"]);
+  const old = /tag: "?([^"\n]+)"?/.exec(before)![1]!;
+  for (const node of cluster.nodes) {
+    await cluster.onNode(node, `ctr -n k8s.io images tag --force ${image}:${old} ${image}:${tag}`);
+  }
+  const write = async (values: string) => {
+    const patch = JSON.stringify({ data: { values } });
+    const target = ["--namespace", MESH_NAMESPACE, "patch", "configmap", "mesh-sidecar-injector", "--type=merge"];
+    await cluster.kubectl([...target, "--patch", patch]);
+  };
+  await write(before.replace(/tag: .*/, `tag: "${tag}"`));
+  return () => write(before);
+}
+
+test.long("a rollout of a new version of the proxy fails no request", async ({ cluster, namespace }) => {
+  const name = await namespace(INJECTED);
+  await deployEcho(cluster, { namespace: name, name: "web", replicas: 3, container: SERVES_ON });
+  const images = async () => {
+    const path = `{.items[*].spec['containers','initContainers'][?(@.name=="mesh-proxy")].image}`;
+    const pods = ["--namespace", name, "get", "pods", "--selector=app=web", `--output=jsonpath=${path}`];
+    return new Set((await cluster.kubectl(pods)).trim().split(" "));
+  };
+  const load = await startLoad(cluster, { namespace: name, url: `http://web.${name}/` });
+  const back = await newProxyVersion(cluster, "next");
+  try {
+    const dryRun = ["--namespace", name, "run", "probe", "--image=docker.io/local/echo:1", "--dry-run=server"];
+    await until("new pods get the new version", async () => {
+      return (await cluster.kubectl([...dryRun, "--output=yaml"])).includes("docker.io/mesh/proxy:next");
+    });
+    await restarted(cluster, name, "deployment/web");
+    assert.deepEqual(await images(), new Set(["docker.io/mesh/proxy:next"]));
+    await noneFailed(cluster, { namespace: name, app: "web" }, load);
+  } finally {
+    await back();
+  }
+});
