@@ -11,7 +11,7 @@
 import { stringify } from "yaml";
 import { kindDefinition } from "../lib/config/kinds/definition.ts";
 import { KINDS } from "../lib/config/kinds/kinds.ts";
-import { MANIFEST_FILES, manifestText } from "../lib/install/files.ts";
+import { KUSTOMIZATION, kustomizationText, MANIFEST_FILES, manifestText } from "../lib/install/files.ts";
 import { chartFiles } from "./chart/files.ts";
 import { kindComments } from "./gen_reference.ts";
 
@@ -33,7 +33,8 @@ async function definitionsText(): Promise<string> {
 /** The texts of all files, by name. */
 export async function manifestTexts(): Promise<Readonly<Record<string, string>>> {
   const installed = Object.keys(MANIFEST_FILES).map((name) => [name, manifestText(name)]);
-  return { "definitions.yaml": await definitionsText(), ...Object.fromEntries(installed) };
+  const base = { [KUSTOMIZATION]: kustomizationText() };
+  return { "definitions.yaml": await definitionsText(), ...Object.fromEntries(installed), ...base };
 }
 
 /** The texts of the charts' files, by path in `charts/`. */
