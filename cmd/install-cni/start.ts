@@ -82,7 +82,8 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
         "the plugin runs from its sources, which costs each pod 30 ms: cmd/install-cni/bundle.ts makes one file of it",
       );
     }
-    log.info("serving", { ...ports, node: settings.NODE_NAME });
+    const { health, monitoring, introspection } = ports;
+    log.info("serving", { health, monitoring, introspection, node: settings.NODE_NAME });
     return await untilStopped(kernel);
   } finally {
     release();

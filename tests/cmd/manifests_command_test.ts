@@ -18,7 +18,7 @@ Deno.test("it prints the objects of a revision, by a file of values and by flags
   assert.deepEqual(objectsIn(out), installObjects(values).map(withoutComments));
   assert.match(
     out,
-    /^ {4}defaultConfig:\n {6}discoveryAddress: meshd-canary\.mesh-system\.svc:15012\n {4}enableTracing: true$/m,
+    /^ {4}defaultConfig:\n {6}discoveryAddress: meshd-canary\.mesh-system\.svc:15012\n {4}accessLogFile: \/dev\/stdout\n {4}enableTracing: true$/m,
   );
 });
 
