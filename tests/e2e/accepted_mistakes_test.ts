@@ -52,13 +52,21 @@ const PROXIES = [
 /** Waits until proxies acknowledged everything that was sent, or until another condition holds. */
 async function acknowledged(mesh: TestMesh, name: string, orElse?: () => Promise<boolean>): Promise<void> {
   let quiet = 0;
-  await until(`${name} is acknowledged`, async () => {
+  let waiting: readonly unknown[] = [];
+  const look = async () => {
     if (await orElse?.()) return true;
-    const watches = (await mesh.page<SyncRow[]>("syncz")).flatMap(({ resources }) => Object.entries(resources));
-    const sent = watches.filter(([type, { sent }]) => type !== SECRET || sent !== "");
-    const isTaken = sent.every(([, { sent, acked, lastError }]) => sent !== "" && sent === acked && !lastError);
-    quiet = isTaken ? quiet + 1 : 0;
+    const rows = await mesh.page<SyncRow[]>("syncz");
+    waiting = rows.flatMap(({ resources, ...proxy }) =>
+      Object.entries(resources)
+        .filter(([type, { sent }]) => type !== SECRET || sent !== "")
+        .filter(([, { sent, acked, lastError }]) => sent === "" || sent !== acked || lastError)
+        .map((resource) => ({ ...proxy, resource }))
+    );
+    quiet = waiting.length === 0 ? quiet + 1 : 0;
     return quiet >= 3;
+  };
+  await until(`${name} is acknowledged`, look).catch((error) => {
+    throw new Error(`${error.message}; still without an acknowledgement: ${JSON.stringify(waiting)}`, { cause: error });
   });
 }
 
