@@ -30,12 +30,15 @@ interface Webhook {
   readonly failurePolicy: string;
 }
 
-/** The configuration of `manifests/`, with the webhook at an address in place of a service. */
+/**
+ * The configuration of `manifests/`, with the webhook at an address in place of a service, and open for a start: the
+ * API fills in `Fail` where a configuration names no policy.
+ */
 async function install({ objects }: ApiServer, url: string): Promise<void> {
   const [manifest] = manifests("webhooks");
   const [webhook] = manifest!["webhooks"] as readonly Webhook[];
   if (await objects.get(ID) !== undefined) await objects.delete(ID);
-  await objects.create({ ...manifest!, webhooks: [{ ...webhook, clientConfig: { url } }] });
+  await objects.create({ ...manifest!, webhooks: [{ ...webhook, failurePolicy: "Ignore", clientConfig: { url } }] });
 }
 
 async function webhooksOf({ objects }: ApiServer): Promise<readonly Webhook[]> {
