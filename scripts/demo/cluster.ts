@@ -10,7 +10,14 @@
 import { startClusterProcess } from "../test/cluster_process.ts";
 import { ClusterHandle } from "../../tests/cluster/support/handle.ts";
 import { applyManifests, installMesh, MESH_NAMESPACE, rolledOut } from "../../tests/cluster/support/mesh.ts";
-import { applyObjects, echoObjects, type Load, request, startLoad } from "../../tests/cluster/support/workloads.ts";
+import {
+  applyObjects,
+  deployEcho,
+  type Load,
+  request,
+  startLoad,
+  strictPolicy,
+} from "../../tests/cluster/support/workloads.ts";
 import { GATEWAY, gatewayObjects, SHOP, shopObjects, STRANGERS, weights } from "./cluster_shop.ts";
 
 /** Inputs of the demo. */
@@ -68,18 +75,12 @@ async function openShop(cluster: ClusterHandle): Promise<string> {
 }
 
 async function strict(cluster: ClusterHandle, say: (line: string) => void): Promise<void> {
-  await applyObjects(cluster, echoObjects({ namespace: STRANGERS, name: "stranger" }));
-  await rolledOut(cluster, STRANGERS, "deployment/stranger");
+  await deployEcho(cluster, { namespace: STRANGERS, name: "stranger" });
   const stranger = () =>
     request(cluster, { namespace: STRANGERS, workload: "deployment/stranger" }, `http://cart.${SHOP}/`);
   say("4  a pod without a proxy calls the cart:");
   say(`     as the mesh is installed: status ${(await stranger()).status}`);
-  await applyObjects(cluster, [{
-    apiVersion: "security.mesh.io/v1",
-    kind: "PeerAuthentication",
-    metadata: { name: "default", namespace: SHOP },
-    spec: { mtls: { mode: "STRICT" } },
-  }]);
+  await applyObjects(cluster, [strictPolicy(SHOP)]);
   const refused = await eventually(stranger, ({ status }) => status !== 200);
   say(`     with mutual TLS STRICT in the shop: ${refused.error ?? `status ${refused.status}`}`);
   const member = await request(cluster, { namespace: SHOP, workload: "deployment/web" }, `http://cart.${SHOP}/`);

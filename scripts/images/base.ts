@@ -7,7 +7,8 @@
  * @module
  */
 import { attempt, command } from "../setup/command.ts";
-import { type Blob, BlobStore, digestOf, withLock } from "./store.ts";
+import { requiredTestCache, withLock } from "../test/cache.ts";
+import { type Blob, BlobStore, digestOf } from "./store.ts";
 
 /** The Debian release of the images in `containers/`. */
 export const RELEASE = "trixie";
@@ -31,24 +32,12 @@ export interface Base {
 }
 
 /**
- * The folder of this machine's images.
- *
- * @throws {Error} If the environment has no cache folder.
- */
-function cacheFolder(): string {
-  const home = Deno.env.get("HOME");
-  const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
-  if (cache === undefined) throw new Error("neither XDG_CACHE_HOME nor HOME is set: expected one, for a cache folder");
-  return `${cache}/mesh-tests/images`;
-}
-
-/**
  * The base, which is made if missing.
  *
  * @param say Receives a line before and a line after the work.
  * @throws {Error} With debootstrap's output, or if this machine cannot make the base.
  */
-export async function debianBase(say: (line: string) => void, folder = cacheFolder()): Promise<Base> {
+export async function debianBase(say: (line: string) => void, folder = `${requiredTestCache()}/images`): Promise<Base> {
   const store = new BlobStore(folder);
   const inputs = digestOf(JSON.stringify([RELEASE, BASE_PACKAGES, LEFT_OUT, MACHINE_FILES, Deno.build.arch]))
     .slice("sha256:".length);

@@ -18,7 +18,8 @@ import { currentBundle } from "../../cmd/program_bundle.ts";
 import { bundleProgram, bundleSpec } from "../bundle.ts";
 import { makeArchive, presentArchive, removeUnusedLayers } from "./archive.ts";
 import { type ImageName, imageOf, MESH_IMAGES, TEST_IMAGES } from "./description.ts";
-import { BlobStore, withLock } from "./store.ts";
+import { withLock } from "../test/cache.ts";
+import { BlobStore } from "./store.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const NAMES: readonly ImageName[] = [...MESH_IMAGES, ...TEST_IMAGES];

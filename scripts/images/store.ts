@@ -101,11 +101,3 @@ export async function digestOfFile(path: string): Promise<string> {
   for await (const chunk of file.readable) hash.update(chunk);
   return `sha256:${hash.digest("hex")}`;
 }
-
-/** Runs work while holding the lock of a folder, which is made. The system frees the lock of a killed process. */
-export async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  await Deno.mkdir(folder, { recursive: true });
-  using lock = await Deno.open(`${folder}/lock`, { create: true, write: true });
-  await lock.lock(true);
-  return await work();
-}

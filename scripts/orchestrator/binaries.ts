@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { requiredTestCache, testCache, withLock } from "../test/cache.ts";
 import { findGo } from "./go.ts";
 
 /** A program, and the Go module that pins its version. */
@@ -73,13 +74,6 @@ function versionOf(program: GoProgram): string {
   return version;
 }
 
-/** The user's folder of caches. Undefined if the environment has none. */
-export function testCache(): string | undefined {
-  const home = Deno.env.get("HOME");
-  const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
-  return cache === undefined ? undefined : `${cache}/mesh-tests`;
-}
-
 /** The folder of a built program and its version, for example `~/.cache/mesh-tests/kubernetes-v1.33.13`. */
 function folderOf(program: GoProgram): string | undefined {
   const cache = testCache();
@@ -111,14 +105,12 @@ export async function buildPrograms(
 ): Promise<void> {
   const missing = names.filter((name) => builtProgram(name) === undefined);
   if (missing.length === 0) return;
-  const cache = testCache();
-  if (cache === undefined) throw new Error("neither XDG_CACHE_HOME nor HOME is set: expected one, for a cache folder");
+  requiredTestCache();
   for (const name of missing) {
     const folder = folderOf(PROGRAMS[name])!;
-    await Deno.mkdir(folder, { recursive: true });
-    using lock = await Deno.open(`${folder}/lock`, { create: true, write: true });
-    await lock.lock(true);
-    if (builtProgram(name) === undefined) await build(name, folder, say);
+    await withLock(folder, async () => {
+      if (builtProgram(name) === undefined) await build(name, folder, say);
+    });
   }
 }
 

@@ -1,16 +1,22 @@
 /** Helm makes of the charts the objects that `lib/install/` makes of the same values. */
 import assert from "node:assert/strict";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { runTool, toolTests } from "./support/tools.ts";
-import { CASES, type ChartCase, definitionsOf, expectedObjects, type ManifestObject } from "./support/cases.ts";
+import {
+  CASES,
+  type ChartCase,
+  definitionsOf,
+  expectedObjects,
+  type ManifestObject,
+  objectsOf,
+} from "./support/cases.ts";
 
 const test = toolTests("helm");
 const CHARTS = new URL("../../charts/", import.meta.url).pathname;
 
 async function rendered({ chart, namespace = "mesh-system", values }: ChartCase): Promise<readonly ManifestObject[]> {
   const args = ["template", "release", `${CHARTS}${chart}`, "--namespace", namespace, "--values", "-"];
-  const text = await runTool("helm", args, JSON.stringify(values));
-  return parseAllDocuments(text).map((document) => document.toJS()).filter((object) => object !== null);
+  return objectsOf(await runTool("helm", args, JSON.stringify(values)));
 }
 
 /** Objects by their identity. Config maps hold YAML as text, whose order of fields does not count. */

@@ -1,18 +1,13 @@
 /** `manifests/` as a base for Kustomize, and the overlay of the installation page. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import { parseAllDocuments } from "yaml";
 import { KUSTOMIZATION } from "../../lib/install/files.ts";
-import type { ManifestObject } from "./support/cases.ts";
+import { type ManifestObject, objectsOf } from "./support/cases.ts";
 import { runTool, toolTests } from "./support/tools.ts";
 
 const test = toolTests("kubectl");
 const ROOT = new URL("../../", import.meta.url).pathname;
 const BASE = ["definitions", "pilot-discovery", "meshd", "webhooks"];
-
-function objectsOf(text: string): readonly ManifestObject[] {
-  return parseAllDocuments(text).map((document) => document.toJS()).filter((object) => object !== null);
-}
 
 function byIdentity(objects: readonly ManifestObject[]): Readonly<Record<string, ManifestObject>> {
   return Object.fromEntries(

@@ -2,16 +2,10 @@
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { applyManifests, MESH_NAMESPACE } from "./support/mesh.ts";
-import { applyObjects, deployEcho, request } from "./support/workloads.ts";
+import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
 import { until } from "../patience.ts";
 
 const test = clusterTests();
-
-const STRICT = {
-  apiVersion: "security.mesh.io/v1",
-  kind: "PeerAuthentication",
-  spec: { mtls: { mode: "STRICT" } },
-};
 
 test("applied a second time, no manifest changes an object", async ({ cluster }) => {
   const files = ["definitions.yaml", "pilot-discovery.yaml", "meshd.yaml", "webhooks.yaml"];
@@ -38,7 +32,7 @@ test("under STRICT a pod with a proxy is served, and a pod without a proxy is re
   const url = `http://web.${inside}/`;
   const plain = () => request(cluster, { namespace: outside, workload: "deployment/client" }, url);
   assert.equal((await plain()).status, 200, "without STRICT plain text is served");
-  await applyObjects(cluster, [{ ...STRICT, metadata: { name: "default", namespace: inside } }]);
+  await applyObjects(cluster, [strictPolicy(inside)]);
   await until("plain text is refused", async () => (await plain()).status !== 200);
   const { status, body } = await request(cluster, { namespace: inside, workload: "deployment/client" }, url);
   assert.equal(status, 200);

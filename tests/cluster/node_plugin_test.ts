@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { doctor, installPlugin, nodeFiles, pluginCalls, removePlugin } from "./support/node_plugin.ts";
-import { deployEcho, request, strict, UNPRIVILEGED } from "./support/workloads.ts";
+import { applyObjects, deployEcho, request, strictPolicy, UNPRIVILEGED } from "./support/workloads.ts";
 import { until } from "../patience.ts";
 
 const test = clusterTests();
@@ -32,7 +32,7 @@ test("behind bridge, restricted pods are redirected, others are left alone, and 
     const url = `http://web.${inside}/`;
     const from = (namespace: string, to = url) => request(cluster, { namespace, workload: "deployment/client" }, to);
     assert.equal((await from(outside)).status, 200, "without STRICT plain text is served");
-    await strict(cluster, inside);
+    await applyObjects(cluster, [strictPolicy(inside)]);
     await until("plain text is refused", async () => (await from(outside)).status !== 200);
     const { status, body } = await from(inside);
     assert.equal(status, 200);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { until } from "../patience.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
-import { applyObjects, deployEcho, ECHO_IMAGE, request } from "./support/workloads.ts";
+import { applyObjects, deployEcho, ECHO_IMAGE, request, strictPolicy } from "./support/workloads.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 
 const test = clusterTests();
@@ -34,7 +34,7 @@ interface Ended {
 
 test("a pod whose application ends is over with the application's result", async ({ cluster, namespace }) => {
   const inside = await namespace(INJECTED);
-  await applyObjects(cluster, [strict(inside)]);
+  await applyObjects(cluster, [strictPolicy(inside)]);
   await deployEcho(cluster, { namespace: inside, name: "web" });
   const url = `http://web.${inside}/`;
   const pod = (name: string, annotations: Readonly<Record<string, string>>, ...args: readonly string[]) => (
@@ -71,7 +71,7 @@ test("a pod whose application ends is over with the application's result", async
 
 test("pods with users and limits of their own call and serve under STRICT", async ({ cluster, namespace }) => {
   const inside = await namespace(INJECTED);
-  await applyObjects(cluster, [strict(inside)]);
+  await applyObjects(cluster, [strictPolicy(inside)]);
   const limited = {
     ...{ allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true },
     ...{ runAsNonRoot: true, runAsUser: 2000, runAsGroup: 2000, seccompProfile: { type: "RuntimeDefault" } },
@@ -95,7 +95,7 @@ test("pods with users and limits of their own call and serve under STRICT", asyn
 test("an application with the proxy's user is refused by servers under STRICT, and protected itself", async (given) => {
   const { cluster, namespace } = given;
   const inside = await namespace(INJECTED);
-  await applyObjects(cluster, [strict(inside)]);
+  await applyObjects(cluster, [strictPolicy(inside)]);
   await Promise.all([
     deployEcho(cluster, { namespace: inside, name: "web" }),
     deployEcho(cluster, { namespace: inside, name: "reserved", container: { securityContext: { runAsUser: 1337 } } }),
@@ -131,7 +131,7 @@ test("a pod in the node's network gets no proxy, is served, and serves", async (
     return (await ask("web", "node-http")).status === 200;
   });
   assert.equal((await ask("node", "web")).status, 200, "without STRICT plain text is served");
-  await applyObjects(cluster, [strict(inside)]);
+  await applyObjects(cluster, [strictPolicy(inside)]);
   await until("under STRICT its plain text is refused", async () => (await ask("node", "web")).status !== 200);
 });
 
@@ -155,15 +155,6 @@ test("PodSecurity restricted refuses the init container that redirects, and name
   });
   await applyObjects(cluster, [outside]);
 });
-
-function strict(namespace: string): object {
-  return {
-    apiVersion: "security.mesh.io/v1",
-    kind: "PeerAuthentication",
-    metadata: { name: "default", namespace },
-    spec: { mtls: { mode: "STRICT" } },
-  };
-}
 
 function podOf(
   namespace: string,

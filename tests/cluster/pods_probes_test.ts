@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { until } from "../patience.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
-import { applyObjects, ECHO_IMAGE } from "./support/workloads.ts";
+import { applyObjects, ECHO_IMAGE, strictPolicy } from "./support/workloads.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 
 const test = clusterTests();
@@ -42,12 +42,7 @@ test("under STRICT, probes of each kind see the application through the agent", 
   const inside = await namespace(INJECTED);
   const native = { "sidecar.mesh.io/nativeSidecar": "true" };
   await applyObjects(cluster, [
-    {
-      apiVersion: "security.mesh.io/v1",
-      kind: "PeerAuthentication",
-      metadata: { name: "default", namespace: inside },
-      spec: { mtls: { mode: "STRICT" } },
-    },
+    strictPolicy(inside),
     probedPod(inside, "beside", { "sidecar.mesh.io/nativeSidecar": "false" }, []),
     probedPod(inside, "native", native, [companion()]),
     probedPod(inside, "unchanged", { ...native, "sidecar.mesh.io/rewriteAppHTTPProbers": "false" }, [], ["app"]),

@@ -173,16 +173,25 @@ function casesOf(chart: string, cases: typeof MESH): readonly ChartCase[] {
 /** The definitions of `manifests/`, with further annotations. */
 export function definitionsOf(annotations: Readonly<Record<string, string>>): readonly ManifestObject[] {
   const text = Deno.readTextFileSync(new URL("../../../manifests/definitions.yaml", import.meta.url));
-  return parseAllDocuments(text).map((document) => document.toJS()).map((definition) => ({
+  return objectsOf(text).map((definition) => ({
     ...definition,
     metadata: { ...definition.metadata, annotations: { ...definition.metadata.annotations, ...annotations } },
   }));
 }
 
+/** The objects in a text of YAML documents. */
+export function objectsOf(text: string): readonly ManifestObject[] {
+  return parseAllDocuments(text).map((document) => document.toJS()).filter((object) => object !== null);
+}
+
 /** An object for the API. */
 export interface ManifestObject {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly data?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }

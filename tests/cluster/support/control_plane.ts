@@ -7,10 +7,10 @@
  * @module
  */
 import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
-import { STORE_SOCKETS } from "../../orch/support/server/flags.ts";
+import { STORE_SOCKETS, storeFlags } from "../../orch/support/server/flags.ts";
 import { kubeconfigOf } from "../../orch/support/server/kubeconfig.ts";
 import { ServerKeys } from "../../orch/support/server/keys.ts";
-import { API_PORT, apiServerFlags, corefile, managerFlags, schedulerFlags, storeFlags } from "./files.ts";
+import { API_PORT, apiServerFlags, clusterManagerFlags, corefile, schedulerFlags } from "./files.ts";
 import { type InnerProgram, Namespaces } from "./namespaces.ts";
 import type { ClusterNetwork } from "./network.ts";
 
@@ -66,7 +66,7 @@ export class ControlPlane {
   startClients(): void {
     const kubeconfig = `${this.#folder}/admin.kubeconfig`;
     const built = (name: "kube-controller-manager" | "kube-scheduler" | "coredns") => builtProgram(name)!;
-    this.#start("kube-controller-manager", built("kube-controller-manager"), managerFlags(kubeconfig));
+    this.#start("kube-controller-manager", built("kube-controller-manager"), clusterManagerFlags(kubeconfig));
     this.#start("kube-scheduler", built("kube-scheduler"), schedulerFlags(kubeconfig));
     this.#start("coredns", built("coredns"), ["-conf", `${this.#folder}/Corefile`]);
   }

@@ -4,10 +4,8 @@
  * @module
  */
 import { KEY_FILES } from "../../orch/support/server/keys.ts";
-import { storeFlags } from "../../orch/support/server/flags.ts";
+import { managerFlags, SERVER_KEYS_AND_RIGHTS, STORE_FLAG } from "../../orch/support/server/flags.ts";
 import type { ClusterNetwork } from "./network.ts";
-
-export { storeFlags };
 
 /** The image of the container that holds the namespaces of a pod. */
 export const PAUSE_IMAGE = "docker.io/local/pause:1";
@@ -18,40 +16,26 @@ export const API_PORT = 6443;
 /** The command line of the API server. */
 export function apiServerFlags(network: ClusterNetwork, further: readonly string[]): string[] {
   return [
-    "--etcd-servers=unix://store:0",
+    STORE_FLAG,
     "--bind-address=0.0.0.0",
     `--advertise-address=${network.control}`,
     `--secure-port=${API_PORT}`,
     `--service-cluster-ip-range=${network.services}`,
-    `--tls-cert-file=${KEY_FILES.serving}`,
-    `--tls-private-key-file=${KEY_FILES.servingKey}`,
-    `--client-ca-file=${KEY_FILES.ca}`,
-    "--authorization-mode=Node,RBAC",
-    "--allow-privileged=true",
-    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-    `--service-account-key-file=${KEY_FILES.accounts}`,
-    `--service-account-signing-key-file=${KEY_FILES.accounts}`,
+    ...SERVER_KEYS_AND_RIGHTS,
     "--kubelet-client-certificate=admin.crt",
     "--kubelet-client-key=admin.key",
     // Else `kubectl exec` and `kubectl logs` look up the name of the node.
     "--kubelet-preferred-address-types=InternalIP",
     // No kube-proxy runs beside the API server: webhooks are called at the addresses of their pods.
     "--enable-aggregator-routing=true",
-    "--profiling=false",
     ...further,
   ];
 }
 
 /** The command line of the controller manager. */
-export function managerFlags(kubeconfig: string): string[] {
+export function clusterManagerFlags(kubeconfig: string): string[] {
   return [
-    `--kubeconfig=${kubeconfig}`,
-    "--leader-elect=false",
-    "--secure-port=0",
-    `--service-account-private-key-file=${KEY_FILES.accounts}`,
-    `--root-ca-file=${KEY_FILES.ca}`,
-    `--cluster-signing-cert-file=${KEY_FILES.ca}`,
-    `--cluster-signing-key-file=${KEY_FILES.caKey}`,
+    ...managerFlags(kubeconfig),
     // Otherwise an autoscaler waits minutes before each step.
     "--horizontal-pod-autoscaler-sync-period=5s",
     "--horizontal-pod-autoscaler-downscale-stabilization=10s",

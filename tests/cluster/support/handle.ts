@@ -12,6 +12,7 @@ import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
 import { ApiObjects } from "../../orch/support/server/objects.ts";
 import { clientOf } from "../../orch/support/server/users.ts";
 import { type ClusterState, CONTROL_SOCKET, STATE_FILE } from "./control_server.ts";
+import { shellAt } from "./namespaces.ts";
 import { type ClusterNetwork, clusterNetwork } from "./network.ts";
 
 /** The end of a program. */
@@ -84,12 +85,12 @@ export class ClusterHandle {
 
   /** Runs a shell script on a node. @returns standard output */
   async onNode(name: string, script: string): Promise<string> {
-    return await this.#shell(this.#node(name).pid, script);
+    return await shellAt(this.#node(name).pid, script);
   }
 
   /** Runs a shell script beside the control plane, from where all addresses of pods can be reached. */
   async onControl(script: string): Promise<string> {
-    return await this.#shell(this.#state().control, script);
+    return await shellAt(this.#state().control, script);
   }
 
   /** Sends a signal to a program of the control plane, for example STOP to `kube-apiserver`. */
@@ -116,17 +117,6 @@ export class ClusterHandle {
     } finally {
       client.close();
     }
-  }
-
-  async #shell(pid: number, script: string): Promise<string> {
-    const { success, out, err } = ended(
-      await new Deno.Command("nsenter", {
-        args: [`--target=${pid}`, "--mount", "--net", "--pid", "--uts", "--ipc", "--", "sh", "-euc", script],
-        stdin: "null",
-      }).output(),
-    );
-    if (!success) throw new Error(`${script}\nfailed:\n${out}${err}`);
-    return out;
   }
 
   #state(): ClusterState {

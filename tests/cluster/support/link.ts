@@ -7,16 +7,11 @@
  * @module
  */
 import type { ClusterHandle } from "./handle.ts";
+import { layWire } from "./namespaces.ts";
 
 /** Connects two clusters with different numbers. */
 export async function linkClusters(one: ClusterHandle, other: ClusterHandle): Promise<void> {
-  const { success, stderr } = await new Deno.Command("ip", {
-    args: [
-      ...["link", "add", "link", "netns", String(one.controlPid), "type", "veth"],
-      ...["peer", "name", "link", "netns", String(other.controlPid)],
-    ],
-  }).output();
-  if (!success) throw new Error(`no wire between the clusters: ${new TextDecoder().decode(stderr)}`);
+  await layWire({ pid: one.controlPid, device: "link" }, { pid: other.controlPid, device: "link" });
   await end(one, "10.69.0.1", "10.69.0.2", other);
   await end(other, "10.69.0.2", "10.69.0.1", one);
 }

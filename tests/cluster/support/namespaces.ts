@@ -2,7 +2,7 @@
  * Namespaces of the system, as a machine of its own: mounts, network, processes, host name. Whatever runs inside ends
  * with the namespaces, and the namespaces end with the process that made them, however that process ends.
  *
- * Permissions: run (setpriv, nsenter, cat).
+ * Permissions: run (setpriv, nsenter, cat, ip).
  *
  * @module
  */
@@ -38,11 +38,6 @@ export class Namespaces {
     return new Namespaces(holder, Number(new TextDecoder().decode((await children.output()).stdout).trim()));
   }
 
-  /** Arguments for `nsenter` that run a program inside. */
-  entering(path: string, ...args: readonly string[]): string[] {
-    return [`--target=${this.pid}`, "--mount", "--net", "--pid", "--uts", "--ipc", "--", path, ...args];
-  }
-
   /**
    * Runs a shell script inside.
    *
@@ -50,13 +45,7 @@ export class Namespaces {
    * @throws {Error} with the output, when the script fails
    */
   async shell(script: string): Promise<string> {
-    const { success, stdout, stderr } = await new Deno.Command("nsenter", {
-      args: this.entering("sh", "-euc", script),
-      stdin: "null",
-    }).output();
-    const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-    if (!success) throw new Error(`${script}\nfailed:\n${out}${err}`);
-    return out!;
+    return await shellAt(this.pid, script);
   }
 
   /** Starts a program inside. The log is `FOLDER/NAME.log`; the folder has the same path inside and outside. */
@@ -74,6 +63,41 @@ export class Namespaces {
   }
 }
 
+/** Arguments for `nsenter` that run a program in the namespaces of a process. */
+function entering(pid: number, ...program: readonly string[]): string[] {
+  return [`--target=${pid}`, "--mount", "--net", "--pid", "--uts", "--ipc", "--", ...program];
+}
+
+/**
+ * Runs a shell script in the namespaces of a process.
+ *
+ * @returns standard output
+ * @throws {Error} with the output, when the script fails
+ */
+export async function shellAt(pid: number, script: string): Promise<string> {
+  return await output("nsenter", entering(pid, "sh", "-euc", script), script);
+}
+
+/** The end of a wire: the name of a network device in the namespaces of a process. */
+export interface WireEnd {
+  readonly pid: number;
+  readonly device: string;
+}
+
+/** Lays a wire between two networks: a pair of network devices. */
+export async function layWire(one: WireEnd, other: WireEnd): Promise<void> {
+  const ends = [one, other].map(({ pid, device }) => [device, "netns", String(pid)]);
+  const args = ["link", "add", ...ends[0]!, "type", "veth", "peer", "name", ...ends[1]!];
+  await output("ip", args, `ip ${args.join(" ")}`);
+}
+
+async function output(path: string, args: readonly string[], what: string): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(path, { args: [...args], stdin: "null" }).output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  if (!success) throw new Error(`${what}\nfailed:\n${out}${err}`);
+  return out!;
+}
+
 /** A program in namespaces. */
 export class InnerProgram {
   readonly #namespaces: Namespaces;
@@ -88,7 +112,7 @@ export class InnerProgram {
     // The process id is that of the inner process namespace.
     const script = 'cd "$0" && echo $$ >"$1" && shift && exec "$@"';
     const inner = ["sh", "-c", script, folder, this.#pidFile, path, ...args];
-    this.#program = new StartedProgram(name, "nsenter", namespaces.entering(inner[0]!, ...inner.slice(1)), folder);
+    this.#program = new StartedProgram(name, "nsenter", entering(namespaces.pid, ...inner), folder);
   }
 
   /** Resolves when the program has ended. */

@@ -9,7 +9,7 @@
 import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { containerdConfig, kubeletConfig, kubeletFlags, kubeProxyFlags, podNetwork } from "./files.ts";
-import { type InnerProgram, Namespaces } from "./namespaces.ts";
+import { type InnerProgram, layWire, Namespaces } from "./namespaces.ts";
 import type { ClusterNetwork } from "./network.ts";
 
 /** How a node is to be. */
@@ -173,28 +173,9 @@ export class ClusterNode {
   async #plug(): Promise<void> {
     const { number, nodes } = this.#options;
     const { control } = this.#network;
-    const here = `/proc/${this.namespaces.pid}/ns/net`;
     await this.#plane.namespaces.shell(`ip link del ${this.name} 2>/dev/null || true`);
-    const nsenter = new Deno.Command("nsenter", {
-      args: [
-        `--net=/proc/${this.#plane.namespaces.pid}/ns/net`,
-        ...[
-          "ip",
-          "link",
-          "add",
-          this.name,
-          "type",
-          "veth",
-          "peer",
-          "name",
-          "eth0",
-          "netns",
-          String(this.namespaces.pid),
-        ],
-      ],
-    });
-    const { success, stderr } = await nsenter.output();
-    if (!success) throw new Error(`${here}: ${new TextDecoder().decode(stderr)}`);
+    const ours = { pid: this.namespaces.pid, device: "eth0" };
+    await layWire({ pid: this.#plane.namespaces.pid, device: this.name }, ours);
     await this.#plane.namespaces.shell([
       `ip link set ${this.name} master nodes up`,
       `ip route replace ${this.#network.podsOf(number)} via ${this.address}`,

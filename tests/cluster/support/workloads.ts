@@ -78,12 +78,14 @@ export async function applyObjects(cluster: ClusterHandle, objects: readonly unk
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
 }
 
-/** Makes STRICT the mode of all workloads of a namespace. */
-export async function strict(cluster: ClusterHandle, namespace: string): Promise<void> {
-  const metadata = { name: "default", namespace };
-  const spec = { mtls: { mode: "STRICT" } };
-  const kind = { apiVersion: "security.mesh.io/v1", kind: "PeerAuthentication" };
-  await applyObjects(cluster, [{ ...kind, metadata, spec }]);
+/** The policy that makes STRICT the mode of all workloads of a namespace. */
+export function strictPolicy(namespace: string): Record<string, unknown> {
+  return {
+    apiVersion: "security.mesh.io/v1",
+    kind: "PeerAuthentication",
+    metadata: { name: "default", namespace },
+    spec: { mtls: { mode: "STRICT" } },
+  };
 }
 
 /** Applies a Deployment with its Service, and waits until its pods are ready. */

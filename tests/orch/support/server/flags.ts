@@ -26,24 +26,32 @@ export function storeFlags(): string[] {
   ];
 }
 
+/** The flag of an API server in the folder of its store. */
+export const STORE_FLAG = `--etcd-servers=${STORE}`;
+
+/** The flags of every API server: its keys, and who may do what. */
+export const SERVER_KEYS_AND_RIGHTS: readonly string[] = [
+  `--tls-cert-file=${KEY_FILES.serving}`,
+  `--tls-private-key-file=${KEY_FILES.servingKey}`,
+  `--client-ca-file=${KEY_FILES.ca}`,
+  "--authorization-mode=Node,RBAC",
+  "--allow-privileged=true",
+  "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+  `--service-account-key-file=${KEY_FILES.accounts}`,
+  `--service-account-signing-key-file=${KEY_FILES.accounts}`,
+  "--profiling=false",
+];
+
 /** The API server. Without a controller manager nobody makes service accounts for pods. */
 export function serverFlags(port: number, controllerManager: boolean): string[] {
   return [
-    `--etcd-servers=${STORE}`,
+    STORE_FLAG,
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
     `--secure-port=${port}`,
     "--endpoint-reconciler-type=none",
     "--service-cluster-ip-range=10.96.0.0/16",
-    `--tls-cert-file=${KEY_FILES.serving}`,
-    `--tls-private-key-file=${KEY_FILES.servingKey}`,
-    `--client-ca-file=${KEY_FILES.ca}`,
-    "--authorization-mode=Node,RBAC",
-    "--allow-privileged=true",
-    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-    `--service-account-key-file=${KEY_FILES.accounts}`,
-    `--service-account-signing-key-file=${KEY_FILES.accounts}`,
-    "--profiling=false",
+    ...SERVER_KEYS_AND_RIGHTS,
     ...controllerManager ? [] : ["--disable-admission-plugins=ServiceAccount"],
   ];
 }
