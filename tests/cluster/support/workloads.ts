@@ -44,6 +44,7 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
     image: ECHO_IMAGE,
     imagePullPolicy: "IfNotPresent",
     args,
+    resources: { requests: { cpu: "50m" } },
     env: [
       { name: "VERSION", value: version },
       { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
@@ -107,6 +108,12 @@ export interface LoadResult {
   readonly slowestMs: number;
 }
 
+/**
+ * Processor share of the load's client, and of its proxy: the client is the measure of a test, and the start of many pods
+ * must not slow the client down.
+ */
+const CLIENT_CPU = "1";
+
 /** A load of requests from a pod. */
 export interface Load {
   /** Waits until so many requests have ended. */
@@ -132,7 +139,9 @@ export async function startLoad(
   },
 ): Promise<Load> {
   const args = ["load", url, "--rate", String(rate), "--await-first"];
-  const [deployment] = echoObjects({ namespace, name, args, ...options });
+  const annotations = { "sidecar.mesh.io/proxyCPU": CLIENT_CPU, ...options.annotations };
+  const container = { resources: { requests: { cpu: CLIENT_CPU } } };
+  const [deployment] = echoObjects({ namespace, name, args, ...options, annotations, container });
   const { spec: { template } } = deployment as { spec: { template: { metadata: object; spec: object } } };
   const spec = { ...template.spec, restartPolicy: "Never" };
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { ...template.metadata, name, namespace }, spec };
