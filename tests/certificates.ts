@@ -60,7 +60,9 @@ export class Authority {
     const lines = names.map(([kind, value], i) => `${kind}.${i}=${value.replaceAll(",", "\\,")}\n`).join("");
     const usage = "subjectAltName=@names\nextendedKeyUsage=serverAuth,clientAuth\n";
     await Deno.writeTextFile(`${at}.ext`, `${usage}[names]\n${lines}`);
-    const authority = ["-CA", this.file, "-CAkey", `${this.#folder}/ca.key`, "-CAcreateserial"];
+    // A file with the last serial number would be written by two signatures at once.
+    const serial = `0x${crypto.randomUUID().replaceAll("-", "")}`;
+    const authority = ["-CA", this.file, "-CAkey", `${this.#folder}/ca.key`, "-set_serial", serial];
     const files = ["-in", `${at}.csr`, "-extfile", `${at}.ext`, "-out", `${at}.pem`];
     await run("x509", "-req", ...authority, ...files, "-days", String(days));
     const [certificate, key] = await Promise.all([`${at}.pem`, `${at}.key`].map((file) => Deno.readTextFile(file)));
