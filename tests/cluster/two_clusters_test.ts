@@ -3,14 +3,12 @@ import assert from "node:assert/strict";
 import { Authority } from "../certificates.ts";
 import { until } from "../patience.ts";
 import { kubeconfigOf } from "../orch/support/server/kubeconfig.ts";
-import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
+import { defineLong, INJECTED } from "./support/cluster_tests.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 import { linkClusters } from "./support/link.ts";
 import { applyManifests, MESH_NAMESPACE, printManifests, rolledOut } from "./support/mesh.ts";
 import { startCluster } from "./support/started_cluster.ts";
 import { applyObjects, echoObjects, request } from "./support/workloads.ts";
-
-const test = clusterTests({ mesh: false });
 
 const NAMESPACE = "shop";
 const GATEWAY = { namespace: "mesh-eastwest", name: "mesh-eastwestgateway" } as const;
@@ -89,32 +87,38 @@ async function readsFrom(reader: MeshCluster, { name, cluster }: MeshCluster): P
   }]);
 }
 
-test.long("a client reaches the pods of a service in both clusters, the other cluster's through its gateway", async () => {
-  await using one = await startCluster(["--number", "1"]);
-  await using two = await startCluster(["--number", "2"]);
-  await linkClusters(one.handle, two.handle);
-  const [east, west] = [{ name: "east", cluster: one.handle }, { name: "west", cluster: two.handle }];
-  const authority = await Authority.make("two clusters");
-  await Promise.all([east, west].map((each) => install(each, authority)));
-  await Promise.all([readsFrom(east, west), readsFrom(west, east)]);
-  const web = (version: string, replicas: number) =>
-    echoObjects({ namespace: NAMESPACE, name: "web", version, replicas });
-  await applyObjects(east.cluster, [...web("east", 0), ...echoObjects({ namespace: NAMESPACE, name: "client" })]);
-  await applyObjects(west.cluster, web("west", 1));
-  await rolledOut(east.cluster, NAMESPACE, "deployment/client");
-  await rolledOut(west.cluster, NAMESPACE, "deployment/web");
-  const ask = async () => {
-    const from = { namespace: NAMESPACE, workload: "deployment/client" };
-    const { status, body } = await request(east.cluster, from, `http://web.${NAMESPACE}/`);
-    return status === 200 ? JSON.parse(body!) : undefined;
-  };
-  await until("the pod in the other cluster answers", async () => (await ask())?.version === "west");
-  assert.match((await ask()).headers["x-forwarded-client-cert"], /URI=spiffe:\/\/cluster.local\/ns\/shop\/sa\/default/);
-  await applyObjects(east.cluster, web("east", 1));
-  const answered = new Set<string>();
-  await until(
-    "pods of both clusters answer",
-    async () => answered.add((await ask())?.version).size >= 2 && !answered.has(""),
-  );
-  await authority.remove();
-});
+defineLong(
+  "a client reaches the pods of a service in both clusters, the other cluster's through its gateway",
+  async () => {
+    await using one = await startCluster(["--number", "1"]);
+    await using two = await startCluster(["--number", "2"]);
+    await linkClusters(one.handle, two.handle);
+    const [east, west] = [{ name: "east", cluster: one.handle }, { name: "west", cluster: two.handle }];
+    const authority = await Authority.make("two clusters");
+    await Promise.all([east, west].map((each) => install(each, authority)));
+    await Promise.all([readsFrom(east, west), readsFrom(west, east)]);
+    const web = (version: string, replicas: number) =>
+      echoObjects({ namespace: NAMESPACE, name: "web", version, replicas });
+    await applyObjects(east.cluster, [...web("east", 0), ...echoObjects({ namespace: NAMESPACE, name: "client" })]);
+    await applyObjects(west.cluster, web("west", 1));
+    await rolledOut(east.cluster, NAMESPACE, "deployment/client");
+    await rolledOut(west.cluster, NAMESPACE, "deployment/web");
+    const ask = async () => {
+      const from = { namespace: NAMESPACE, workload: "deployment/client" };
+      const { status, body } = await request(east.cluster, from, `http://web.${NAMESPACE}/`);
+      return status === 200 ? JSON.parse(body!) : undefined;
+    };
+    await until("the pod in the other cluster answers", async () => (await ask())?.version === "west");
+    assert.match(
+      (await ask()).headers["x-forwarded-client-cert"],
+      /URI=spiffe:\/\/cluster.local\/ns\/shop\/sa\/default/,
+    );
+    await applyObjects(east.cluster, web("east", 1));
+    const answered = new Set<string>();
+    await until(
+      "pods of both clusters answer",
+      async () => answered.add((await ask())?.version).size >= 2 && !answered.has(""),
+    );
+    await authority.remove();
+  },
+);

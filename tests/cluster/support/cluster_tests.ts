@@ -43,8 +43,7 @@ export function clusterTests(
 ): ClusterTests {
   let cluster: ClusterHandle | undefined;
   let own: StartedCluster | undefined;
-  const ignore = noCluster !== undefined;
-  if (!ignore) {
+  if (noCluster === undefined) {
     Deno.test.beforeAll(async () => {
       const folder = Deno.env.get("MESH_TEST_CLUSTER");
       const shared = folder === undefined ? undefined : new ClusterHandle(folder);
@@ -54,17 +53,19 @@ export function clusterTests(
     });
     Deno.test.afterAll(async () => await own?.[Symbol.asyncDispose]());
   }
-  const test: DefineClusterTest = (name, run) => {
-    Deno.test({
-      name: ignore ? `${name} (ignored: ${noCluster})` : name,
-      ignore,
-      fn: async () => await withNamespaces(cluster!, run),
-    });
-  };
-  const long: DefineClusterTest = (name, run) => {
-    if (Deno.env.get("MESH_TEST_LONG") === "1") test(name, run);
-  };
+  const test: DefineClusterTest = (name, run) => define(name, () => withNamespaces(cluster!, run));
+  const long: DefineClusterTest = (name, run) => defineLong(name, () => withNamespaces(cluster!, run));
   return Object.assign(test, { long });
+}
+
+function define(name: string, fn: () => Promise<void>): void {
+  const ignore = noCluster !== undefined;
+  Deno.test({ name: ignore ? `${name} (ignored: ${noCluster})` : name, ignore, fn });
+}
+
+/** Registers a test of many minutes that starts its clusters itself. Only `deno task cluster-long` runs such tests. */
+export function defineLong(name: string, fn: () => Promise<void>): void {
+  if (Deno.env.get("MESH_TEST_LONG") === "1") define(name, fn);
 }
 
 async function withNamespaces(cluster: ClusterHandle, run: (test: ClusterTest) => Promise<void>): Promise<void> {

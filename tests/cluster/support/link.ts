@@ -9,9 +9,12 @@
 import type { ClusterHandle } from "./handle.ts";
 import { layWire } from "./namespaces.ts";
 
+/** The wire's device at both ends. A device "link" would be read as a word of `ip`. */
+const DEVICE = "wire";
+
 /** Connects two clusters with different numbers. */
 export async function linkClusters(one: ClusterHandle, other: ClusterHandle): Promise<void> {
-  await layWire({ pid: one.controlPid, device: "link" }, { pid: other.controlPid, device: "link" });
+  await layWire({ pid: one.controlPid, device: DEVICE }, { pid: other.controlPid, device: DEVICE });
   await end(one, "10.69.0.1", "10.69.0.2", other);
   await end(other, "10.69.0.2", "10.69.0.1", one);
 }
@@ -19,11 +22,11 @@ export async function linkClusters(one: ClusterHandle, other: ClusterHandle): Pr
 async function end(here: ClusterHandle, own: string, peer: string, there: ClusterHandle): Promise<void> {
   const { control, balancers } = there.network;
   await here.onControl([
-    `ip addr add ${own}/30 dev link`,
-    "ip link set link up",
+    `ip addr add ${own}/30 dev ${DEVICE}`,
+    `ip link set ${DEVICE} up`,
     `ip route add ${control}/32 via ${peer}`,
     `ip route add ${balancers} via ${peer}`,
     // The other cluster knows no addresses of pods here.
-    `iptables -t nat -A POSTROUTING -o link -j MASQUERADE`,
+    `iptables -t nat -A POSTROUTING -o ${DEVICE} -j MASQUERADE`,
   ].join("\n"));
 }
