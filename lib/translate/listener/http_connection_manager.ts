@@ -18,7 +18,7 @@ import { accessLogs } from "../telemetry/access_logs.ts";
 import { metricsLogs } from "../telemetry/metrics/stats_logger.ts";
 import { tracingFields } from "../telemetry/tracing.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
-import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
+import { clientCertHeaders, MARKS_UNREACHED, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
@@ -103,7 +103,7 @@ export function managerFields(read: Reader, options: ManagerOptions): HttpConnec
       ...(options.slots ? { slots: options.slots } : {}),
     }),
     ...ownHeaders(headers, options.direction === "outbound" ? "" : SERVER_NAME),
-    ...(inbound ? clientCertHeaders(headers) : {}),
+    ...(inbound ? { ...clientCertHeaders(headers), ...MARKS_UNREACHED } : {}),
     ...protocolOptions(read, options),
     ...pathNormalization(mesh),
     use_remote_address: wrap(useRemoteAddress),

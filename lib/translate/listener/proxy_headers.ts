@@ -5,6 +5,7 @@
  */
 import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../../../proto/gen/enums.ts";
 import { HttpConnectionManager_ServerHeaderTransformation as ServerHeader } from "../../../proto/gen/enums.ts";
+import { HeaderValueOption_HeaderAppendAction as AppendAction } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { ProxyHeaders } from "../../config/mesh/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
@@ -49,3 +50,28 @@ export function clientCertHeaders(
     },
   };
 }
+
+/**
+ * Envoy's flag of a request for which no connection was established. An established connection that broke has another
+ * flag (`UC`), because the workload may have acted on the request.
+ */
+const NO_CONNECTION = "UF";
+
+/** UNAVAILABLE of gRPC. */
+const UNAVAILABLE = { key: "grpc-status", value: "14" } as const;
+
+/**
+ * Marks the answers of an inbound proxy that could not connect to its workload.
+ *
+ * A server that closes its port at SIGTERM is called until its callers know of its end. The server has seen nothing of
+ * the request, and another replica may answer; the inbound proxy alone knows this. The default retry condition
+ * `unavailable` of callers reads the header in answers to all requests.
+ */
+export const MARKS_UNREACHED: Pick<HttpConnectionManager, "local_reply_config"> = {
+  local_reply_config: {
+    mappers: [{
+      filter: { response_flag_filter: { flags: [NO_CONNECTION] } },
+      headers_to_add: [{ header: UNAVAILABLE, append_action: AppendAction.OVERWRITE_IF_EXISTS_OR_ADD }],
+    }],
+  },
+};
