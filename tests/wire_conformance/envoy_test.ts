@@ -118,6 +118,36 @@ for (const delta of [true, false]) {
     }
   });
 
+  test("a cluster that is gone before its endpoints were asked for does not hold later changes back", async () => {
+    const one = backend("one");
+    const source = new MemorySource();
+    source.change(CLUSTER, [cluster("a")]).change(ENDPOINTS, [endpoints("a", one.port)]);
+    source.change(LISTENER, [listener("main", "r1")]);
+    setHosts(source, "r1", host("h", "h.test", { cluster: "a" }));
+    const { server, port } = await serve(source);
+    const envoy = await SubscribedEnvoy.start(path!, port, delta);
+    try {
+      const main = await envoy.listener("main");
+      await until("the first answer", async () => await body(main, "h.test") === "one");
+      source.change(CLUSTER, [cluster("b")]).change(ENDPOINTS, [endpoints("b", one.port)]);
+      source.push();
+      // The server has sent the cluster in this very turn of the event loop, so it has read no answer yet.
+      const clusters = [...server.streams()][0]!.stream!.watches.get(CLUSTER)!.resources;
+      while (clusters.inFlight === undefined) await new Promise<void>((resolve) => setImmediate(resolve));
+      source.change(CLUSTER, [cluster("c")], ["b"]).change(ENDPOINTS, [endpoints("c", one.port)], ["b"]);
+      assert.equal(await server.ledger.waitLive(source.push(), PATIENCE), true);
+      await until("the next cluster", async () => (await envoy.page("clusters")).includes("c::"));
+      assert.equal(await envoy.stat("cluster_manager.warming_clusters"), 0);
+      assert.equal((await envoy.page("clusters")).includes("b::"), false);
+      assert.equal(await body(main, "h.test"), "one");
+      assert.deepEqual(await envoy.rejections(), []);
+    } finally {
+      await envoy.stop();
+      await server.stop(0);
+      await one.stop();
+    }
+  });
+
   test("after a restart of the server it reconnects, keeps its resources, and gets the changes", async () => {
     const one = backend("one");
     const source = new MemorySource();

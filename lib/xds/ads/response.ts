@@ -8,6 +8,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { Block } from "../../resource/block.ts";
+import { blockOf, encodeResource } from "../../resource/encoded.ts";
 import { storedGzipMember } from "../../resource/gzip.ts";
 import { fieldSize, putFieldHead, putTextField, textFieldSize } from "../../resource/protowire.ts";
 
@@ -43,6 +44,16 @@ function encodeHead({ delta, version, typeUrl, nonce, removed, controlPlane }: R
   for (const name of names) at = putTextField(out, at, 6, name);
   if (identifier > 0) putTextField(out, putFieldHead(out, at, delta ? 7 : 6, identifier), 1, controlPlane);
   return out;
+}
+
+/** Resources of a state-of-the-world response without content beside their names. The name is field 1. */
+export function emptyResources(typeUrl: string, names: readonly string[]): Block {
+  const resources = names.map((name) => {
+    const value = new Uint8Array(textFieldSize(name));
+    putTextField(value, 0, 1, name);
+    return encodeResource(typeUrl, name, value);
+  });
+  return blockOf(resources, "sotw");
 }
 
 /** A message in runs of bytes, as it is sent. */

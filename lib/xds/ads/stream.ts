@@ -15,7 +15,7 @@ import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/t
 import type { RecentTexts } from "./recent_texts.ts";
 import { StreamRefusals } from "./refusals.ts";
 import type { AdsRequest } from "./request.ts";
-import { assemble, type ResponseHead } from "./response.ts";
+import { assemble, emptyResources, type ResponseHead } from "./response.ts";
 import { findInStack, stackBlocks, stackSize } from "./set_stack.ts";
 import { stepTowards, type StreamStep } from "./step.ts";
 import type { StreamContext } from "./stream_types.ts";
@@ -256,15 +256,17 @@ export class AdsStream {
     let step = stepTowards(sent, want, { form: delta ? "delta" : "sotw", maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const gone = lasting ? [] : step.removed;
-    const missing = delta ? watch.missing() : [];
-    const removed = missing.length === 0 ? gone : [...new Set([...gone, ...missing])];
+    const missing = watch.missing();
+    const removed = missing.length === 0 || !delta ? gone : [...new Set([...gone, ...missing])];
+    const empty = delta ? [] : missing;
     // Without whole responses the variant has no way to report a removal.
-    const nothing = step.count === 0 && (removed.length === 0 || (!delta && !whole));
+    const nothing = step.count === 0 && empty.length === 0 && (removed.length === 0 || (!delta && !whole));
     if (nothing && !owes) {
       if (step.next === want) watch.settle();
       return;
     }
-    const blocks = !delta && whole ? stackBlocks(want, "sotw") : step.blocks;
+    const found = !delta && whole ? stackBlocks(want, "sotw") : step.blocks;
+    const blocks = empty.length === 0 ? found : [...found, emptyResources(watch.typeUrl, empty)];
     const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
     const head: ResponseHead = {
       delta,
@@ -275,7 +277,7 @@ export class AdsStream {
       controlPlane: this.#responses === 1 ? this.#context.controlPlane : "",
     };
     const { parts, bytes, plainBytes, compressed } = assemble(head, blocks, this.#context.gzip);
-    const count = !delta && whole ? stackSize(want) : step.count;
+    const count = (!delta && whole ? stackSize(want) : step.count) + empty.length;
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
     measurePush(this.#context.metrics, watch.rules.short, started, plainBytes);
@@ -307,7 +309,7 @@ export class AdsStream {
       if (diff.changed.length === 0) continue;
       const warms = diff.warms(names);
       this.#warming = names.union(this.#warming, warms);
-      this.watches.get(ENDPOINTS)?.resources.forget(warms);
+      this.watches.get(ENDPOINTS)?.awaitAgain(warms);
     }
   }
 }

@@ -78,6 +78,11 @@ export class Watch {
     return this.subscription.names;
   }
 
+  /** Whether a response can say that there is no resource of a name. */
+  get #tellsAbsence(): boolean {
+    return this.delta || this.rules.awaited;
+  }
+
   /** Memory of the names that the client gave, in bytes. */
   get nameBytes(): number {
     return this.names.bytes + this.#questions.bytes + this.#covered.bytes;
@@ -148,9 +153,9 @@ export class Watch {
 
   #decided(names: readonly string[]): void {
     if (names.length === 0) return;
-    // Only the incremental variant can tell of a single name that no resource exists.
-    if (this.delta) this.#questions.add(this.#plain(this.#table.of(names)));
-    if (this.delta || this.#postponed || this.rules.whole) this.owes = true;
+    const tells = this.#tellsAbsence;
+    if (tells) this.#questions.add(this.#plain(this.#table.of(names)));
+    if (tells || this.#postponed || this.rules.whole) this.owes = true;
     this.#postponed = false;
   }
 
@@ -214,6 +219,7 @@ export class Watch {
       owed: !first && this.owes,
     };
     this.#questions.take(this.#change.unwanted);
+    if (this.rules.awaited) this.#await(first ? names : added, dropped);
     if (first) {
       this.#postponed = false;
       this.owes = this.wildcard || names.size > 0;
@@ -223,7 +229,7 @@ export class Watch {
     if (this.wildcard && !wasWildcard) this.owes = true;
     if (added.size > 0) {
       resources.forget(added);
-      this.owes ||= this.rules.whole;
+      this.owes ||= this.rules.whole || this.rules.awaited;
     }
     if (dropped.size > 0 && !this.wildcard) resources.forget(dropped);
     if (added.size === 0 && dropped.size === 0) resources.answeredAlone(answer, request);
@@ -256,6 +262,23 @@ export class Watch {
     }
     this.#questions.take(unwanted);
     return answer;
+  }
+
+  /** The client waits again for these resources, as far as subscribed: an answer about each is due. */
+  awaitAgain(names: NameSet): void {
+    this.resources.forget(names);
+    const subscribed = this.#table.minus(names, this.#table.minus(names, this.names));
+    const decided = this.pendingUntil === undefined
+      ? subscribed
+      : this.#table.of([...subscribed].filter((name) => !this.#questions.isPending(name)));
+    if (decided.size === 0) return;
+    this.#questions.add(decided);
+    this.owes = true;
+  }
+
+  #await(names: NameSet, dropped: NameSet): void {
+    this.#questions.remove(dropped);
+    this.#questions.add(names);
   }
 
   #withWildcard(names: NameSet, wildcard: boolean): NameSet {

@@ -47,18 +47,23 @@ export interface TypeRules {
    * resource, and the client drops the resource together with the chains.
    */
   readonly lasting: boolean;
+  /**
+   * A client waits for a subscribed resource without end. State of the world has no word for an absent resource, so an
+   * absent resource is sent empty.
+   */
+  readonly awaited: boolean;
 }
 
 const rules = (
   short: string,
   rank: number,
   wildcard: boolean,
-  { whole = false, single = false, lasting = false } = {},
-): TypeRules => ({ short, rank, wildcard, whole, single, lasting });
+  { whole = false, single = false, lasting = false, awaited = false } = {},
+): TypeRules => ({ short, rank, wildcard, whole, single, lasting, awaited });
 
 const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [CLUSTER, rules("cds", 0, true, { whole: true })],
-  [ENDPOINTS, rules("eds", 1, false)],
+  [ENDPOINTS, rules("eds", 1, false, { awaited: true })],
   [LISTENER, rules("lds", 2, true, { whole: true })],
   [ROUTE, rules("rds", 3, false)],
   [VIRTUAL_HOST, rules("vhds", 4, true)],

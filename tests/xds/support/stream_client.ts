@@ -9,6 +9,7 @@ import { concatBytes } from "../../../lib/resource/block.ts";
 import { DiffTable } from "../../../lib/resource/diff.ts";
 import type { NameSet } from "../../../lib/resource/name_set.ts";
 import { InternedNames } from "../../../lib/resource/names.ts";
+import { WireCursor } from "../../../lib/resource/protowire.ts";
 import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import { StackDigests } from "../../../lib/xds/ads/set_stack.ts";
@@ -26,7 +27,10 @@ export interface Received {
   readonly typeUrl: string;
   readonly nonce: string;
   readonly version: string;
-  /** Message text by resource name; in state of the world the name is the text before the first `=`. */
+  /**
+   * Message text by resource name; in state of the world the name is the text before the first `=`. The text of an empty
+   * resource is `NAME=nothing`.
+   */
   readonly resources: Map<string, { version: string; value: string; bytes: Uint8Array }>;
   readonly removed: string[];
 }
@@ -56,6 +60,17 @@ export interface StreamClientOptions {
 export interface ClientSource<V extends ProxyView> {
   readonly table: ResourceTable;
   connect(request: ConnectRequest, control: ConnectControl): V;
+}
+
+/** The text that stands for an empty resource. */
+export function emptyText(name: string): string {
+  return `${name}=nothing`;
+}
+
+/** The text of a message. In an empty resource the name is field 1; resources of tests begin with a letter. */
+function textOf(message: Uint8Array): string {
+  const cursor = new WireCursor(message);
+  return message[0] === 10 && cursor.next() ? emptyText(cursor.string()) : text.decode(message);
 }
 
 /** See the module. */
@@ -222,7 +237,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
     const resources: Received["resources"] = new Map();
     for (const item of message.resources ?? []) {
       const body = this.delta ? item.resource : item;
-      const value = text.decode(body.value ?? new Uint8Array());
+      const value = textOf(body.value ?? new Uint8Array());
       const name = this.delta ? item.name : value.slice(0, value.indexOf("="));
       if (resources.has(name)) throw new Error(`resource ${name} twice in one response`);
       if (body.type_url !== message.type_url) throw new Error(`a ${body.type_url} in a ${message.type_url} response`);
