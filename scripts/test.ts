@@ -1,5 +1,5 @@
 /**
- * Runs tests group by group, each group with only the permissions that the group needs.
+ * Runs tests in groups, two groups at a time, each group with only the permissions that the group needs.
  *
  *     deno task test                    everything
  *     deno task test tests/mesh ...     some files or folders
@@ -19,15 +19,16 @@ import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates
 import { type TestCase, testCases } from "./test/junit.ts";
 import { type ClusterProcess, startClusterProcess } from "./test/cluster_process.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
+import { GroupQueue } from "./test/queue.ts";
 import { isWanted, type WantedTests, wantedTests } from "./test/wanted.ts";
 
 const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 
 /**
- * A group that takes longer hangs, ms. Usually the longest plain group takes three minutes and the groups with API
- * servers six. On two busy cores each group needs several times as much.
+ * A group that takes longer hangs, ms. Usually the longest plain group takes five minutes and the groups with API
+ * servers eight. On two busy cores, beside another group and a build, each group needs several times as much.
  */
-const GROUP_DEADLINE = { plain: 12 * 60_000, "API server": 18 * 60_000, tools: 18 * 60_000, cluster: 18 * 60_000 };
+const GROUP_DEADLINE = { plain: 16 * 60_000, "API server": 20 * 60_000, tools: 20 * 60_000, cluster: 20 * 60_000 };
 
 /** The same for a run with the long tests of clusters, ms. */
 const LONG_DEADLINE = 60 * 60_000;
@@ -176,23 +177,32 @@ const { paths, filter } = asked();
 const groups = testGroups(root, paths);
 const ci = Deno.env.get("CI") !== undefined;
 const wide = Math.max(...groups.map(({ name }) => name.length));
-if (paths.length === 0 && filter === undefined) {
-  console.log("types ...");
+const queue = new GroupQueue(groups, startBuilds(groups));
+const total = { passed: 0, failed: 0, skipped: 0 };
+const ignored: string[] = [];
+let ended = 0;
+
+/** Checks the types of the tree. If the types are wrong, no further group starts. */
+async function checkTypes(): Promise<void> {
+  const started = performance.now();
   const { code, text } = await deno(
     ["check", "--quiet", "mod.ts", "lib", "cmd", "scripts", "tests"],
     GROUP_DEADLINE.plain,
   );
-  if (code !== 0) {
-    console.log(`${text}\nthe tree does not type-check: no test was run\n0 passed, 1 failed, 0 skipped`);
-    Deno.exit(1);
-  }
-} else console.log("types are not checked in a part of a run; deno task dev and deno task ok check them");
-const built = startBuilds(groups);
-const total = { passed: 0, failed: 0, skipped: 0 };
-const ignored: string[] = [];
-for (const [i, group] of groups.entries()) {
-  if (group.needs !== undefined) await built[group.needs];
-  const { cases, output, trouble, seconds } = await runGroup(group, filter);
+  console.log(`types ${((performance.now() - started) / 1000).toFixed(1)} s${code === 0 ? "" : "   FAILED"}`);
+  if (code === 0) return;
+  queue.clear();
+  total.failed++;
+  console.log(`${text}\nthe tree does not type-check: no further test is run`);
+}
+
+/** Runs groups until no group is left. @param waiting see {@linkcode GroupQueue.take} */
+async function work(waiting: boolean): Promise<void> {
+  for (let group; (group = await queue.take(waiting)) !== undefined;) tell(group, await runGroup(group, filter));
+}
+
+/** Prints the result of a group, and adds it up. */
+function tell(group: TestGroup, { cases, output, trouble, seconds }: GroupResult): void {
   const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
   total.passed += count(cases, "passed");
   total.failed += failed;
@@ -200,7 +210,7 @@ for (const [i, group] of groups.entries()) {
   for (const test of cases.filter((c) => c.result === "skipped")) {
     ignored.push(`${test.file}: ${test.name}\n      ${reasonIgnored(root, test) ?? "it gives no reason"}`);
   }
-  const label = `[${String(i + 1).padStart(2)}/${groups.length}] ${group.name.padEnd(wide)}`;
+  const label = `[${String(++ended).padStart(2)}/${groups.length}] ${group.name.padEnd(wide)}`;
   console.log(
     `${label} ${String(cases.length).padStart(4)} tests ${seconds.toFixed(1).padStart(6)} s${
       failed > 0 ? `   ${failed} FAILED` : ""
@@ -208,6 +218,11 @@ for (const [i, group] of groups.entries()) {
   );
   if (failed > 0) console.log(`${output}\n${group.name}: ${trouble ?? `${failed} failed`}`);
 }
+
+const whole = paths.length === 0 && filter === undefined;
+if (!whole) console.log("types are not checked in a part of a run; deno task dev and deno task ok check them");
+// A worker prefers groups that compute. The other worker prefers groups that wait, and checks the types before.
+await Promise.all([work(false), (whole ? checkTypes() : Promise.resolve()).then(() => work(true))]);
 if (filter !== undefined && total.passed + total.failed + total.skipped === 0) {
   console.log(`no test has ${JSON.stringify(filter)} in its name`);
   total.failed++;

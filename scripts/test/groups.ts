@@ -18,6 +18,8 @@ export interface TestGroup {
   readonly examples?: true;
   /** Programs whose first build on a machine takes minutes. */
   readonly needs?: "API server" | "tools" | "cluster" | undefined;
+  /** Waits more than it computes: for the kernel, for other programs, for timers. */
+  readonly waits?: boolean;
   /** Files share isolates: no file depends on modules that no other file has used. */
   readonly shares?: boolean;
 }
@@ -120,6 +122,9 @@ const SHARING = new Set([
   ...["kernel", "mesh", "pb", "resource", "status", "webhook", "xds"],
 ]);
 
+/** Groups whose processors are idle for much of the time. */
+const WAITING = new Set(["charts", "cluster", "cni", "e2e", "iptables", "orch", "package", "readme"]);
+
 /** Folders of `tests/` without tests. */
 const NO_TESTS = new Set(["testdata", "surface"]);
 
@@ -133,7 +138,8 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     const byGroup = Map.groupBy(wanted, (path) => /^(?:\.\/)?tests\/([^/]+)/.exec(path)?.[1] ?? path);
     return [...byGroup].map(([name, paths]) => {
       const needs = paths.map((path) => needsOf(`${root}/${path}`)).find((needs) => needs !== undefined);
-      return { name, paths, permissions: PERMISSIONS[name] ?? [], needs, shares: SHARING.has(name) };
+      const permissions = PERMISSIONS[name] ?? [];
+      return { name, paths, permissions, needs, waits: WAITING.has(name), shares: SHARING.has(name) };
     });
   }
   const folders = [...Deno.readDirSync(`${root}/tests`)].filter((e) => e.isDirectory && !NO_TESTS.has(e.name))
@@ -143,6 +149,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     paths: [`tests/${name}`],
     permissions: PERMISSIONS[name] ?? [],
     needs: needsOf(`${root}/tests/${name}`),
+    waits: WAITING.has(name),
     shares: SHARING.has(name),
   }));
   const examples: TestGroup = {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 import { watchArguments } from "../../scripts/dev.ts";
-import { testGroups } from "../../scripts/test/groups.ts";
+import { type TestGroup, testGroups } from "../../scripts/test/groups.ts";
 import { isolatesOf, lastTests, testFiles } from "../../scripts/test/isolates.ts";
 import { testCases } from "../../scripts/test/junit.ts";
+import { GroupQueue } from "../../scripts/test/queue.ts";
 import { reasonIgnored } from "../../scripts/test/reasons.ts";
 
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
@@ -41,6 +42,37 @@ Deno.test("each file of a group is in one isolate, files that measure the heap a
   const isolates = isolatesOf(files, 1, (file) => file.includes("/d_") ? "Deno.memoryUsage()" : "");
   assert.deepEqual(isolates.map((one) => one.map((file) => file[8]).join("")), ["d", "aeh", "bf", "cg"]);
   assert.deepEqual(isolatesOf([], 2, () => ""), []);
+});
+
+Deno.test("a group that computes starts beside a group that waits; groups with a build to come are last", async () => {
+  const group = (name: string, more: Partial<TestGroup> = {}) => ({ name, paths: [], permissions: [], ...more });
+  const groups = [
+    ...[group("a"), group("b", { waits: true }), group("c", { needs: "cluster", waits: true }), group("d")],
+    group("e", { needs: "API server" }),
+  ];
+  const [server, cluster] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const queue = new GroupQueue(groups, {
+    "API server": server.promise,
+    tools: cluster.promise,
+    cluster: cluster.promise,
+  });
+  const names: (string | undefined)[] = [];
+  for (const waiting of [true, false, true]) names.push((await queue.take(waiting))?.name);
+  assert.deepEqual(names, ["b", "a", "d"]);
+  const [next, last] = [queue.take(false), queue.take(true)];
+  server.resolve();
+  assert.equal((await next)?.name, "e");
+  cluster.resolve();
+  assert.equal((await last)?.name, "c");
+  assert.equal(await queue.take(true), undefined);
+});
+
+Deno.test("nothing starts any more after the types were found wrong", async () => {
+  const built = Promise.resolve();
+  const group = { name: "a", paths: [], permissions: [] };
+  const queue = new GroupQueue([group], { "API server": built, tools: built, cluster: built });
+  queue.clear();
+  assert.equal(await queue.take(false), undefined);
 });
 
 Deno.test("of a killed group each isolate's last test is named", () => {
