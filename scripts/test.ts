@@ -16,7 +16,7 @@ import { existsSync } from "node:fs";
 import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, TOOL_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
 import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates.ts";
-import { type TestCase, testCases } from "./test/junit.ts";
+import { slowest, type TestCase, testCases } from "./test/junit.ts";
 import { type ClusterProcess, startClusterProcess } from "./test/cluster_process.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
 import { GroupQueue } from "./test/queue.ts";
@@ -35,6 +35,9 @@ const LONG_DEADLINE = 60 * 60_000;
 
 /** On two slow cores, with all modules to fetch, beside tests: ten minutes and some more, ms. */
 const BUILD_DEADLINE = 25 * 60_000;
+
+/** The slow tests that a run names: a test of at least so many seconds, and at most so many tests. */
+const SLOW = { atLeast: 20, most: 15 };
 
 interface GroupResult {
   readonly cases: readonly TestCase[];
@@ -180,6 +183,7 @@ const wide = Math.max(...groups.map(({ name }) => name.length));
 const queue = new GroupQueue(groups, startBuilds(groups));
 const total = { passed: 0, failed: 0, skipped: 0 };
 const ignored: string[] = [];
+const all: TestCase[] = [];
 let ended = 0;
 
 /** Checks the types of the tree. If the types are wrong, no further group starts. */
@@ -204,6 +208,7 @@ async function work(waiting: boolean): Promise<void> {
 /** Prints the result of a group, and adds it up. */
 function tell(group: TestGroup, { cases, output, trouble, seconds }: GroupResult): void {
   const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
+  all.push(...cases);
   total.passed += count(cases, "passed");
   total.failed += failed;
   total.skipped += count(cases, "skipped");
@@ -227,6 +232,8 @@ if (filter !== undefined && total.passed + total.failed + total.skipped === 0) {
   console.log(`no test has ${JSON.stringify(filter)} in its name`);
   total.failed++;
 }
+const longest = slowest(all, SLOW);
+if (longest.length > 0) console.log(`the tests that took longest:\n  - ${longest.join("\n  - ")}`);
 if (ignored.length > 0) console.log(`ignored${ci ? ", which CI does not allow" : ""}:\n  - ${ignored.join("\n  - ")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 Deno.exit(total.failed > 0 || (ci && total.skipped > 0) ? 1 : 0);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 import { watchArguments } from "../../scripts/dev.ts";
 import { type TestGroup, testGroups } from "../../scripts/test/groups.ts";
-import { isolatesOf, lastTests, testFiles } from "../../scripts/test/isolates.ts";
-import { testCases } from "../../scripts/test/junit.ts";
+import { isolatesOf, lastTests, LONG_FILES, testFiles } from "../../scripts/test/isolates.ts";
+import { slowest, testCases } from "../../scripts/test/junit.ts";
 import { GroupQueue } from "../../scripts/test/queue.ts";
 import { reasonIgnored } from "../../scripts/test/reasons.ts";
 
@@ -12,16 +12,26 @@ const tests = sourceFiles(root, ["tests"]).filter((file) => /_test\.ts$/.test(fi
 
 Deno.test("a report's tests are counted without their steps, unless they were skipped; names as they were written", () => {
   const one = (name: string, body = "") =>
-    `<testcase name="${name}" classname="./tests/a_test.ts" time="0">${body}</testcase>`;
+    `<testcase name="${name}" classname="./tests/a_test.ts" time="1.5">${body}</testcase>`;
   const xml = one("a &amp; &lt;b&gt;") + one("a &amp; &lt;b&gt; &gt; a step") + one("x &gt; y", "<skipped/>") +
     one("a &amp; &lt;b&gt; &gt; an ignored step", "<skipped/>") +
     one("bad", '<failure message="m">text</failure>') + one("bad &gt; step", "<failure/>");
   assert.deepEqual(testCases(xml), [
-    { name: "a & <b>", file: "tests/a_test.ts", result: "passed" },
-    { name: "x > y", file: "tests/a_test.ts", result: "skipped" },
-    { name: "a & <b> > an ignored step", file: "tests/a_test.ts", result: "skipped" },
-    { name: "bad", file: "tests/a_test.ts", result: "failed" },
+    { name: "a & <b>", file: "tests/a_test.ts", result: "passed", seconds: 1.5 },
+    { name: "x > y", file: "tests/a_test.ts", result: "skipped", seconds: 1.5 },
+    { name: "a & <b> > an ignored step", file: "tests/a_test.ts", result: "skipped", seconds: 1.5 },
+    { name: "bad", file: "tests/a_test.ts", result: "failed", seconds: 1.5 },
   ]);
+});
+
+Deno.test("a run names the tests that took longest, the longest first", () => {
+  const cases = [3, 40, 21, 30].map((seconds) => ({
+    name: `n${seconds}`,
+    file: "f",
+    result: "passed" as const,
+    seconds,
+  }));
+  assert.deepEqual(slowest(cases, { atLeast: 20, most: 2 }), ["40 s  f: n40", "30 s  f: n30"]);
 });
 
 Deno.test("every test file is in one group", () => {
@@ -42,6 +52,12 @@ Deno.test("each file of a group is in one isolate, files that measure the heap a
   const isolates = isolatesOf(files, 1, (file) => file.includes("/d_") ? "Deno.memoryUsage()" : "");
   assert.deepEqual(isolates.map((one) => one.map((file) => file[8]).join("")), ["d", "aeh", "bf", "cg"]);
   assert.deepEqual(isolatesOf([], 2, () => ""), []);
+});
+
+Deno.test("files that take long begin first, each in an isolate of its own", () => {
+  assert.deepEqual(LONG_FILES.filter((file) => !tests.includes(file)), []);
+  const files = ["tests/discovery/a_test.ts", ...LONG_FILES.slice(0, 2), "tests/discovery/b_test.ts"];
+  assert.deepEqual(isolatesOf(files, 1, () => "").slice(0, 2), LONG_FILES.slice(0, 2).map((file) => [file]));
 });
 
 Deno.test("a group that computes starts beside a group that waits; groups with a build to come are last", async () => {
