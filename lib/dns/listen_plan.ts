@@ -13,10 +13,13 @@ export interface ListenEndpoint {
 /** The address of the server when DNS_PROXY_ADDR is empty or cannot be used. */
 export const DEFAULT_ADDRESS = "localhost:15053";
 
-/** The server's address. Without redirection the server listens on port 53, and `resolv.conf` names the server. */
+/** Where the server listens. On port 53 there is no redirection: `resolv.conf` names the server. */
 export interface ListenPlan {
   readonly address: ListenEndpoint;
-  /** Asked upstream also before the first table: without redirection no other server would answer. */
+  /**
+   * Whether clients ask the server without redirection. Before the first name table, such a server asks upstream
+   * instead of answering SERVFAIL, because the machine has no other name server.
+   */
   readonly direct: boolean;
   /** Why the address differs from the setting. */
   readonly warning?: string;

@@ -31,7 +31,7 @@ interface ManifestFile {
 /** The files by name. */
 export const MANIFEST_FILES: Readonly<Record<string, ManifestFile>> = {
   "pilot-discovery.yaml": {
-    head: "What pilot-discovery may do: it reads, and writes what is said here, which is little.",
+    head: "The rights of pilot-discovery: to read, and to write the few objects that the rules below name.",
     objects: [systemNamespace(), ACCOUNT, ...RIGHTS],
   },
   "meshd.yaml": {
@@ -41,12 +41,12 @@ export const MANIFEST_FILES: Readonly<Record<string, ManifestFile>> = {
   },
   "webhooks.yaml": {
     head:
-      "The API asks pilot-discovery about objects of the mesh before it stores them, and about pods. The server puts its roots into caBundle.",
+      "The API asks pilot-discovery about objects of the mesh and about pods before it stores them. The server writes its root certificates into caBundle.",
     objects: [VALIDATION, INJECTION],
   },
   "one-proxy.yaml": {
     head:
-      "Beside another control plane with an injector: the API refuses a pod with two proxies, whichever injector is asked last. Needs version 1.30 of the API.",
+      "For a cluster with the injector of another control plane: the API refuses a pod with two proxies, whichever injector the API asks last. Needs version 1.30 of the API.",
     objects: ONE_PROXY,
   },
   "gateway.yaml": {
@@ -57,27 +57,27 @@ export const MANIFEST_FILES: Readonly<Record<string, ManifestFile>> = {
   },
   "install-cni.yaml": {
     head:
-      "What install-cni may do. Without REPAIR_DELETE_PODS it deletes no pods, without REPAIR_LABEL_PODS it patches none.",
+      "The rights of install-cni. Without REPAIR_DELETE_PODS install-cni deletes no pods, and without REPAIR_LABEL_PODS it patches no pods.",
     objects: [systemNamespace(), ...PLUGIN_RIGHTS],
   },
   "node-agent.yaml": {
     head:
-      "The node's plugin and its installer on every node. The rights are in install-cni.yaml; with it set `pilot: {cni: {enabled: true}}` in the values of mesh-sidecar-injector.",
+      "The node's plugin and its installer on every node. The rights are in install-cni.yaml. Injection relies on the plugin if the values of mesh-sidecar-injector have `pilot: {cni: {enabled: true}}`.",
     objects: [PLUGIN_DAEMON_SET],
   },
   "signing.yaml": {
     head:
-      "What pilot-discovery may do beside manifests/pilot-discovery.yaml where signers of the orchestrator sign certificates (EXTERNAL_CA, PILOT_CERT_PROVIDER=orch.io/...). Write the names of your signers below, each in full.",
+      "Further rights of pilot-discovery if signers of the orchestrator sign the certificates (EXTERNAL_CA, PILOT_CERT_PROVIDER=orch.io/...). The other rights are in pilot-discovery.yaml. Replace the signer below by the full names of your signers.",
     objects: SIGNING_RIGHTS,
   },
   "remote-reader.yaml": {
     head:
-      "What a server of another cluster may do in this one: it reads services and what its proxies are given, and asks about callers. The token of the secret is what the server's own cluster has in a secret with label mesh/multiCluster.",
+      "The rights of another cluster's server in this cluster: to read services, to read the secrets and config maps that proxies get, and to ask about callers. The other cluster needs the token of the secret below, in a secret with the label mesh/multiCluster.",
     objects: [systemNamespace(), ...REMOTE_READER],
   },
   "remote-leader.yaml": {
     head:
-      "What a server of another cluster may do in this one beside reading it (remote-reader.yaml), where it leads the cluster (EXTERNAL_MESHD): the annotation says which servers do, by the names of their clusters, or * for all.",
+      "Further rights of another cluster's server if that server leads this cluster (EXTERNAL_MESHD). The rights to read are in remote-reader.yaml. The annotation names the clusters whose servers lead this cluster; * means all clusters.",
     objects: [
       systemNamespace({ annotations: { "topology.mesh.io/controlPlaneClusters": "*" } }),
       ...REMOTE_LEADER,
@@ -96,8 +96,8 @@ export function manifestText(name: string): string {
 const DEFAULT_FILES = ["definitions.yaml", "pilot-discovery.yaml", "meshd.yaml", "webhooks.yaml"];
 
 /**
- * Name of the file that makes `manifests/` a base for Kustomize. `kubectl apply -f manifests/` reads files with the
- * endings of YAML and JSON, so the command does not take the file for an object.
+ * The file name that makes `manifests/` a base for Kustomize. `kubectl apply -f manifests/` reads only files with the
+ * endings of YAML and JSON, and so ignores this file.
  */
 export const KUSTOMIZATION = "Kustomization";
 

@@ -1,8 +1,8 @@
 /**
  * The parts of an installation, in the order of their application.
  *
- * Parts that are not shared hold no object of another revision. So the objects of such parts can be deleted as they
- * were applied.
+ * Unless a part is shared, its objects belong to a single revision. So `kubectl delete` of a revision's objects leaves
+ * other revisions alone.
  *
  * @module
  */
@@ -20,11 +20,10 @@ import type { InstallValues } from "./values/values.ts";
 /** A part of an installation. */
 export interface InstallationPart {
   readonly objects: readonly Node[];
-  /** Whether all revisions use the objects: then the default revision alone has the part. */
+  /** Whether all revisions use the objects. A shared part is installed with the default revision only. */
   readonly shared: boolean;
 }
 
-/** The parts by name. */
 export const PARTS = {
   base: { objects: [systemNamespace(), PRIORITY_CLASS], shared: true },
   rights: { objects: [ACCOUNT, ...RIGHTS], shared: false },
@@ -36,10 +35,8 @@ export const PARTS = {
   gateways: { objects: GATEWAYS, shared: true },
 } as const satisfies Readonly<Record<string, InstallationPart>>;
 
-/** Name of a part. */
 export type PartName = keyof typeof PARTS;
 
-/** The names of the parts, in order. */
 export const PART_NAMES = Object.keys(PARTS) as readonly PartName[];
 
 /** The parts of an installation with the given values. */

@@ -1,9 +1,9 @@
 /**
- * The answer before an installation: what a mesh of some size needs, by measured rows.
+ * The sizing of a mesh before its installation: memory, CPU, time and bytes, estimated from measured rows.
  *
  * @module
  */
-import { type Estimate, onLine, sharedBy, valueAt } from "./interpolate.ts";
+import { bytesFor, type Estimate, onLine, valueAt } from "./interpolate.ts";
 import { figureOf, type MeasuredFigure, type Measurements } from "./measurement.ts";
 import {
   AGENT,
@@ -17,19 +17,19 @@ import {
   TIME_OF_CHANGE,
 } from "./series.ts";
 
-/** A question. */
+/** The mesh to be sized. */
 export interface SizeQuestion {
   readonly services: number;
   readonly proxies: number;
   /** Changes of configuration or endpoints in a minute. */
   readonly changesPerMinute: number;
-  /** Undefined: as many replicas as the answer finds right. */
+  /** Undefined: the answer chooses the number of replicas. */
   readonly replicas: number | undefined;
 }
 
 /** Most proxies on one server in the measurements. */
 export const MOST_PROXIES = 400;
-/** Fewest servers: one server may be away. */
+/** Fewest servers: one of two servers may fail. */
 const LEAST_REPLICAS = 2;
 
 /** A line of the answer. */
@@ -45,11 +45,11 @@ export interface SizeAnswer {
   /** Proxies on one server while another server is away. */
   readonly proxiesOfReplica: number;
   readonly lines: readonly SizeLine[];
-  /** The rows that the lines rest on, each once. */
+  /** The measured rows behind the lines, each once. */
   readonly rows: readonly MeasuredFigure[];
 }
 
-/** Replicas with which no server has more proxies than were measured, also while one server is away. */
+/** The fewest replicas so that, with one server away, no server has more proxies than the measurements had. */
 export function replicasFor(proxies: number): number {
   return Math.max(LEAST_REPLICAS, Math.ceil(proxies / MOST_PROXIES) + 1);
 }
@@ -66,7 +66,7 @@ export function sizeAnswer(measured: Measurements, question: SizeQuestion): Size
     line(
       "memoryOfReconnect",
       "memory of a replica while all its proxies reconnect",
-      higher(connected, valueAt(measured, MEMORY_OF_RECONNECT, size)),
+      notLess(connected, valueAt(measured, MEMORY_OF_RECONNECT, size)),
     ),
     line("cpuOfConnect", "CPU of a replica while all its proxies connect", valueAt(measured, CPU_OF_CONNECT, size)),
     line("cpuAtRest", `CPU of a replica at ${changesPerMinute} changes a minute`, {
@@ -78,13 +78,15 @@ export function sizeAnswer(measured: Measurements, question: SizeQuestion): Size
     line(
       "bytesOfConnect",
       "bytes to all proxies when they connect",
-      sharedBy(measured, BYTES_OF_CONNECT, services, proxies),
+      bytesFor(measured, BYTES_OF_CONNECT, services, proxies),
     ),
-    line("bytesOfChange", "bytes to all proxies for a change", sharedBy(measured, BYTES_OF_CHANGE, services, proxies)),
+    line("bytesOfChange", "bytes to all proxies for a change", bytesFor(measured, BYTES_OF_CHANGE, services, proxies)),
     line("memoryOfAgent", "memory of the agent in each pod", { ...onLine(measured, AGENT, services), assumes: "" }),
-    line("residentAgent", "the same with pages that agents of a node share", {
-      ...figure(figureOf(measured, AGENT_RESIDENT.work, AGENT_RESIDENT.figure)),
-    }),
+    line(
+      "residentAgent",
+      "the same with the memory that agents of a node share",
+      measuredValue(figureOf(measured, AGENT_RESIDENT.work, AGENT_RESIDENT.figure)),
+    ),
   ];
   const rows = new Map(lines.flatMap(({ estimate }) => estimate.rows).map((row) => [`${row.work} ${row.figure}`, row]));
   return { replicas, proxiesOfReplica, lines, rows: [...rows.values()] };
@@ -94,11 +96,14 @@ function line(id: string, what: string, estimate: Estimate): SizeLine {
   return { id, what, estimate };
 }
 
-/** A reconnect needs no less than the first connect: the rows of both have different sizes. */
-function higher(least: Estimate, estimate: Estimate): Estimate {
+/**
+ * The estimate, but not less than `least`. The rows for a reconnect and for a first connect were measured with meshes
+ * of different sizes, so the line for a reconnect may be the lower one.
+ */
+function notLess(least: Estimate, estimate: Estimate): Estimate {
   return estimate.value >= least.value ? estimate : least;
 }
 
-function figure(found: MeasuredFigure): Estimate {
-  return { value: found.value, unit: found.unit, bound: "about", rows: [found], assumes: "" };
+function measuredValue(row: MeasuredFigure): Estimate {
+  return { value: row.value, unit: row.unit, bound: "about", rows: [row], assumes: "" };
 }

@@ -1,11 +1,18 @@
 /**
- * Values between measured rows. Between two rows the value is on the line through both rows. Outside of the rows the
- * value is that of the nearest row, and says so: nothing is extrapolated.
+ * Estimates from measured rows. Between two rows the value is on the line through both rows. Nothing is extrapolated:
+ * beyond the rows the value is the value of the nearest row, and `bound` says on which side the need lies.
  *
  * @module
  */
 import { figureOf, type MeasuredFigure, type Measurements } from "./measurement.ts";
-import { BASE_SERVICES, MOST_SERVICES, PROXIES_OF_MOST, type Series, type Shared, type SizedRow } from "./series.ts";
+import {
+  BASE_SERVICES,
+  type ByteSeries,
+  MOST_SERVICES,
+  PROXIES_OF_MOST,
+  type Series,
+  type SizedRow,
+} from "./series.ts";
 
 /** Size of a mesh as a server sees it. */
 export interface MeshSize {
@@ -14,22 +21,22 @@ export interface MeshSize {
   readonly proxies: number;
 }
 
-/** How a value relates to the truth about a size that was not measured. */
+/** Where the need of the asked size lies: near the value, or only on one side of the value. */
 export type Bound = "about" | "at most" | "at least";
 
-/** A value and its measured rows. */
+/** An estimated value with the measured rows behind it. */
 export interface Estimate {
   readonly value: number;
   readonly unit: string;
-  /** `at least`: the size is beyond what was measured. `at most`: the size is below the smallest measured mesh. */
+  /** `at least`: the size is beyond the measured sizes. `at most`: the size is below the smallest measured mesh. */
   readonly bound: Bound;
   readonly rows: readonly MeasuredFigure[];
-  /** What the value assumes beside the line between rows; empty: nothing. */
+  /** An assumption beyond the line between two rows; empty: no such assumption. */
   readonly assumes: string;
 }
 
 const UNMEASURED_CORNER =
-  `between ${BASE_SERVICES} and ${MOST_SERVICES} services with more than ${PROXIES_OF_MOST} proxies was not measured: both increases are added`;
+  `more than ${BASE_SERVICES} services with more than ${PROXIES_OF_MOST} proxies was not measured, so the increase by services and the increase by proxies are added`;
 
 /** The value of a series for a size. */
 export function valueAt(
@@ -38,7 +45,7 @@ export function valueAt(
   { services, proxies }: MeshSize,
 ): Estimate {
   const base = onLine(measured, byProxies, proxies);
-  if (services <= BASE_SERVICES) return { ...base, bound: lower(base.bound, services < BASE_SERVICES), assumes: "" };
+  if (services <= BASE_SERVICES) return { ...base, bound: orAtMost(base.bound, services < BASE_SERVICES), assumes: "" };
   const largest = figureOf(measured, most.work, most.figure);
   const increase = Math.max(0, largest.value - onLine(measured, byProxies, PROXIES_OF_MOST).value);
   return {
@@ -50,17 +57,22 @@ export function valueAt(
   };
 }
 
-/** The share of one proxy, times the proxies. */
-export function sharedBy(measured: Measurements, { base, most }: Shared, services: number, proxies: number): Estimate {
+/** The bytes for a number of proxies: the bytes of one proxy, times the proxies. */
+export function bytesFor(
+  measured: Measurements,
+  { base, most }: ByteSeries,
+  services: number,
+  proxies: number,
+): Estimate {
   const [small, large] = [base, most].map(({ work, figure }) => figureOf(measured, work, figure));
   const share = small!.value / base.at;
   if (services <= BASE_SERVICES) {
-    const bound = lower("about", services < BASE_SERVICES);
+    const bound = orAtMost("about", services < BASE_SERVICES);
     return { value: share * proxies, unit: small!.unit, bound, rows: [small!], assumes: "" };
   }
-  const most1 = large!.value / most.at;
+  const shareOfMost = large!.value / most.at;
   return {
-    value: (share + (most1 - share) * partOf(services)) * proxies,
+    value: (share + (shareOfMost - share) * partOf(services)) * proxies,
     unit: small!.unit,
     bound: services > MOST_SERVICES ? "at least" : "about",
     rows: [small!, large!],
@@ -84,12 +96,15 @@ export function onLine(measured: Measurements, rows: readonly SizedRow[], at: nu
   return { value, unit, bound: "about", rows: part === 1 ? [high.found] : [low.found, high.found] };
 }
 
-/** How far a number of services is from the base to the largest measured mesh, 0 to 1. */
+/** Where a number of services stands between the base (0) and the largest measured mesh (1). */
 function partOf(services: number): number {
   return Math.min(1, (services - BASE_SERVICES) / (MOST_SERVICES - BASE_SERVICES));
 }
 
-/** A mesh below the smallest measured mesh needs at most as much, unless another number is beyond the rows. */
-function lower(bound: Bound, isBelow: boolean): Bound {
+/**
+ * The bound of a value for a mesh below the smallest measured mesh: `at most`, unless another number of the mesh is
+ * beyond the rows.
+ */
+function orAtMost(bound: Bound, isBelow: boolean): Bound {
   return isBelow && bound === "about" ? "at most" : bound;
 }

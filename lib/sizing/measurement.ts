@@ -1,5 +1,5 @@
 /**
- * Measured rows: the form of the data that answers about sizes rest on.
+ * The form of the measured rows.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface MeasuredFigure {
 /**
  * A figure of the measurements.
  *
- * @throws {RangeError} when there is no such figure: the benchmarks and the series name different works
+ * @throws {RangeError} when the figure is missing: the benchmarks and the series do not name the same works
  */
 export function figureOf({ works }: Measurements, work: string, figure: string): MeasuredFigure {
   const text = works[work]?.[figure] ?? "";

@@ -1,5 +1,5 @@
 /**
- * Resources of the server's container by an answer.
+ * Suggested memory request and memory limit of the server's container.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import type { SizeAnswer } from "./answer.ts";
 /** Memory in MiB. */
 export interface Resources {
   readonly request: number;
-  /** Undefined: the size is beyond what was measured, and a limit would be a guess that ends servers. */
+  /** Undefined: the size is beyond the measured sizes. A guessed limit could end servers that work. */
   readonly limit: number | undefined;
 }
 
 /** Quantities are rounded up to a multiple of this number of MiB. */
 const STEP = 64;
-/** The limit leaves this part beyond the highest figure free: other machines and other meshes differ. */
+/** Share of the highest figure by which the limit is higher: other machines and other meshes differ. */
 const RESERVE = 0.25;
 
-/** Request: all proxies are connected. Limit: all proxies reconnect at once. */
+/** The request fits a server with all its proxies connected, the limit a server whose proxies all reconnect at once. */
 export function suggestedResources({ lines }: Pick<SizeAnswer, "lines">): Resources {
   const of = (id: string) => lines.find((line) => line.id === id)!.estimate;
   const [connected, reconnecting] = [of("memory"), of("memoryOfReconnect")];

@@ -15,7 +15,7 @@ export interface SizedRow {
   readonly figure: string;
 }
 
-/** Rows that answer one question. */
+/** The measured rows for one figure, along both axes. */
 export interface Series {
   /** Rows with {@linkcode BASE_SERVICES} services, by proxies. In ascending order. */
   readonly byProxies: readonly SizedRow[];
@@ -23,7 +23,7 @@ export interface Series {
   readonly most: SizedRow;
 }
 
-/** Services of the rows by proxies. */
+/** Services in the rows of `byProxies`. */
 export const BASE_SERVICES = 1000;
 /** Services of the largest measured mesh, and the proxies in that measurement. */
 export const MOST_SERVICES = 5000;
@@ -46,7 +46,7 @@ export const MEMORY: Series = {
   most: most("all connect", "at peak"),
 };
 
-/** Memory of a server while all its proxies reconnect at once, and name what they have. */
+/** Memory of a server while all its proxies reconnect at once, and name the versions of their resources. */
 export const MEMORY_OF_RECONNECT: Series = {
   byProxies: [
     { at: 0, work: LOADED, figure: "at peak" },
@@ -55,7 +55,7 @@ export const MEMORY_OF_RECONNECT: Series = {
   most: most("all connect", "at peak"),
 };
 
-/** CPU of a server for the connect of all its proxies. */
+/** CPU time of a server until all its proxies are connected. */
 export const CPU_OF_CONNECT: Series = {
   byProxies: [
     { at: 100, work: `${OF_100}: all connect`, figure: "CPU" },
@@ -64,7 +64,7 @@ export const CPU_OF_CONNECT: Series = {
   most: most("all connect", "CPU"),
 };
 
-/** CPU of a server for a change. */
+/** CPU time of a server for one change. */
 export const CPU_OF_CHANGE: Series = {
   byProxies: [
     { at: 100, work: `${OF_100}: one endpoint changes`, figure: "CPU" },
@@ -82,25 +82,28 @@ export const TIME_OF_CHANGE: Series = {
   most: most("one route rule changes", "last proxy"),
 };
 
-/** Bytes to a number of proxies: a proxy's share is the same however many proxies there are. */
-export interface Shared {
+/**
+ * Measured rows of bytes on the wire. Each proxy gets the same bytes, so the bytes grow with the number of proxies.
+ * `at`: the proxies that share the bytes.
+ */
+export interface ByteSeries {
   readonly base: SizedRow;
   readonly most: SizedRow;
 }
 
-/** Bytes of the connect. `at`: the proxies that share the bytes. */
-export const BYTES_OF_CONNECT: Shared = {
+/** Bytes to all proxies when they connect. */
+export const BYTES_OF_CONNECT: ByteSeries = {
   base: { at: 400, work: `${TLS_400}: all connect`, figure: "on the wire" },
   most: { at: PROXIES_OF_MOST, work: `${OF_5000}: all connect`, figure: "on the wire" },
 };
 
-/** Bytes of a change. */
-export const BYTES_OF_CHANGE: Shared = {
+/** Bytes to all proxies for one change. */
+export const BYTES_OF_CHANGE: ByteSeries = {
   base: { at: 400, work: `${OF_400}: one route rule changes`, figure: "on the wire" },
   most: { at: PROXIES_OF_MOST, work: `${OF_5000}: one route rule changes`, figure: "on the wire" },
 };
 
-/** Memory of an agent by services. */
+/** Memory of an agent, by services. */
 export const AGENT: readonly SizedRow[] = [
   { at: 0, work: "an agent beside an idle Envoy, with a certificate, over TLS", figure: "of its own" },
   {
@@ -110,14 +113,14 @@ export const AGENT: readonly SizedRow[] = [
   },
 ];
 
-/** Memory of an agent with the pages that agents of a node share. */
+/** Memory of an agent, with the memory that agents of a node share. */
 export const AGENT_RESIDENT: SizedRow = {
   at: 0,
   work: "an agent beside an idle Envoy, with a certificate, over TLS",
   figure: "resident",
 };
 
-/** All works of the series: the generator of the data keeps these works. */
+/** All works of the series. `scripts/gen_sizing.ts` keeps these works of the page of benchmarks. */
 export const WORKS: ReadonlySet<string> = new Set([
   ...[MEMORY, MEMORY_OF_RECONNECT, CPU_OF_CONNECT, CPU_OF_CHANGE, TIME_OF_CHANGE].flatMap(({ byProxies, most }) =>
     [...byProxies, most].map(({ work }) => work)

@@ -129,7 +129,7 @@ Deno.test("a revision whose objects would be a lock, a config map or a role of s
     .filter((revision) => !["blue", "system", "control-plane", "mesh-system"].includes(revision));
   assert.ok(revisions.length > 10);
   for (const revision of revisions) {
-    assert.throws(() => defaultValues({ revision }), /revision: got .*expected a name that no other/, revision);
+    assert.throws(() => defaultValues({ revision }), /revision: got .*expected a name that no object/, revision);
   }
 });
 

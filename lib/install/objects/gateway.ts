@@ -98,7 +98,7 @@ function podTemplate(field: (path: string) => Ref): Node {
       topologySpreadConstraints: given(field("topologySpreadConstraints")),
       containers: [{
         ...{ name: "mesh-proxy", image: "auto", resources: field("resources") },
-        // Injection sets the same. The API judges the Deployment before.
+        // Injection sets the same fields in the pod. PodSecurity also warns about the Deployment, before injection.
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
       }],
     },

@@ -1,5 +1,5 @@
 /**
- * Names of the installation's objects. Objects of another revision than `default` end with the revision's name.
+ * Names of the installation's objects. The names of a revision other than `default` end with the revision.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export function revised(name: string): Node {
   return when(IS_DEFAULT, name, text`${name}-${REVISION}`);
 }
 
-/** The head of a namespaced object of the control plane. @param labels Default: no labels. */
+/** Metadata of a namespaced object of the control plane. @param labels Default: no labels. */
 export function ofSystem(name: Node, labels?: Node): Node {
   return { name, namespace: NAMESPACE, ...(labels === undefined ? {} : { labels }) };
 }
@@ -26,7 +26,7 @@ export function ofSystem(name: Node, labels?: Node): Node {
 /** Labels of the servers of a revision. */
 export const SERVER_LABELS = { app: "meshd", "mesh.io/rev": REVISION } as const;
 
-/** A variable with a value from the API. */
+/** An environment variable with a field of the pod as its value. */
 export function fieldOf(name: string, fieldPath: string): Node {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }

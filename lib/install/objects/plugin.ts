@@ -14,7 +14,7 @@ export const PLUGIN_RIGHTS: readonly Node[] = [
   { apiVersion: "v1", kind: "ServiceAccount", metadata: ofSystem("mesh-cni") },
   ...granted("ClusterRole", "mesh-cni", "mesh-cni", [
     noted(
-      "The plugin asks for the pod that starts; the repair watches those of its node.",
+      "The plugin reads the starting pod. The repair watches the pods of the node.",
       rule([""], ["pods"], ["get", "list", "watch", "delete"]),
     ),
     rule([""], ["pods/status"], ["patch"]),
@@ -22,7 +22,10 @@ export const PLUGIN_RIGHTS: readonly Node[] = [
     rule([""], ["events"], ["create"]),
   ]),
   ...granted("Role", "mesh-cni", "mesh-cni", [
-    noted("An installer that ends looks whether its own DaemonSet stays.", rule(["apps"], ["daemonsets"], ["get"])),
+    noted(
+      "An ending installer looks whether its DaemonSet stays. If not, the installer removes the plugin.",
+      rule(["apps"], ["daemonsets"], ["get"]),
+    ),
   ]),
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Rights for a server of another cluster.
+ * Rights that a server of another cluster needs in this cluster.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { injectionWebhookRules, rule, ruleOf, SHARING, TRUST_BUNDLE_RULES } from
 const READER = "mesh-reader";
 const WATCH = ["list", "watch"];
 
-/** Rights to read the cluster. */
+/** Rights to read this cluster. */
 export const REMOTE_READER: readonly Node[] = [
   { apiVersion: "v1", kind: "ServiceAccount", metadata: ofSystem(READER) },
   {
@@ -23,41 +23,41 @@ export const REMOTE_READER: readonly Node[] = [
   },
   ...granted("ClusterRole", READER, READER, [
     noted(
-      "Services, the workloads behind them, and where these run.",
+      "Services, their workloads, and the nodes of the workloads.",
       rule([""], ["namespaces", "services", "pods", "nodes"], WATCH),
     ),
     rule(["discovery.k8s.io"], ["endpointslices"], WATCH),
     noted(
-      "What proxies of this cluster may be given. Without it the services are read all the same.",
+      "Certificates and other data for proxies of this cluster. Optional: services are read without this rule too.",
       rule([""], ["secrets", "configmaps"], WATCH),
     ),
     noted(
-      "Which services clusters share, where somebody has defined that. Services are read without these too.",
+      "Exports and imports of services between clusters, if their kinds are defined. Optional, as above.",
       rule(SHARING, ["serviceexports", "serviceimports"], WATCH),
     ),
     noted(
-      "Workload entries of this cluster, where their kind is defined. Services are read without them too.",
+      "Workload entries of this cluster, if their kind is defined. Optional, as above.",
       rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], WATCH),
     ),
     rule(["networking.mesh.io", "networking.istio.io"], ["workloadentries"], WATCH),
     noted(
-      "Whether a caller's token is one of this cluster, and whether its account may read secrets.",
+      "Whether this cluster made a caller's token, and whether the caller's account may read secrets.",
       rule(["authentication.k8s.io"], ["tokenreviews"], ["create"]),
     ),
     rule(["authorization.k8s.io"], ["subjectaccessreviews"], ["create"]),
   ]),
 ];
 
-/** Rights to lead the cluster. */
+/** Rights to lead this cluster. */
 export const REMOTE_LEADER: readonly Node[] = [
   ...granted("ClusterRole", "mesh-leader", READER, [
     noted(
-      "The root certificates in every namespace: a right to create knows no names.",
+      "The config map of root certificates in every namespace. RBAC cannot restrict the creation of objects by name.",
       rule([""], ["configmaps"], ["create"]),
     ),
     ruleOf([""], ["configmaps"], ["mesh-ca-root-cert"], ["patch"]),
     noted(
-      "The same as one bundle for the cluster, with ENABLE_CLUSTER_TRUST_BUNDLE_API.",
+      "The root certificates as one ClusterTrustBundle, with ENABLE_CLUSTER_TRUST_BUNDLE_API.",
       TRUST_BUNDLE_RULES[0]!,
     ),
     ...TRUST_BUNDLE_RULES.slice(1),

@@ -59,7 +59,7 @@ const KIND_STATUSES = KINDS.map(([groups, resources]) =>
   rule(groups, resources.map((resource) => `${resource}/status`), ["patch"])
 );
 
-/** A comment before the first of several rules. */
+/** Puts a comment before the first of several rules. */
 function notedRules(words: string, [first, ...rest]: readonly Node[]): readonly Node[] {
   return [noted(words, first!), ...rest];
 }
@@ -71,15 +71,17 @@ export const TRUST_BUNDLE_RULES: readonly Node[] = [
   ruleOf(["certificates.k8s.io"], ["signers"], ["mesh.io/meshd-ca"], ["attest"]),
 ];
 
-/** Rights to the webhook configurations of a revision: reading all, and writing the roots into the named ones. */
+/**
+ * Rights to the webhook configurations of injection: to read all, and to write root certificates into the named ones.
+ */
 export function injectionWebhookRules(names: readonly Node[]): readonly Node[] {
   return [
     noted(
-      "Which revision goes before others in elections, and the webhook configurations of the server's own revision, which a label names.",
+      "The webhook configurations of injection. The configuration of the tag default says which revision has precedence in elections. A server finds the configurations of its revision by a label.",
       rule([ADMISSION], ["mutatingwebhookconfigurations"], WATCH),
     ),
     noted(
-      "The roots in those.",
+      "Root certificates in the configurations of the server's own revision.",
       ruleOf([ADMISSION], ["mutatingwebhookconfigurations"], names, ["patch"]),
     ),
   ];
@@ -89,47 +91,47 @@ export function injectionWebhookRules(names: readonly Node[]): readonly Node[] {
 const VALIDATION_RULE = when(
   IS_DEFAULT,
   noted(
-    "The roots in the validating webhook's configuration.",
+    "Root certificates in the validating webhook's configuration.",
     ruleOf([ADMISSION], ["validatingwebhookconfigurations"], [text`mesh-${NAMESPACE}`], ["list", "watch", "patch"]),
   ),
 );
 
 const EVERYWHERE: readonly Node[] = [
   noted(
-    "Which kinds of the mesh are defined here.",
+    "Which kinds of the mesh this cluster defines.",
     rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], WATCH),
   ),
   ...notedRules("The kinds of the mesh, in both spellings.", KIND_READS),
   ...notedRules(
-    "Their status, and in that of service entries their addresses: read (above) before it is written.",
+    "The status of these kinds. The status of a service entry holds the entry's assigned addresses. The server reads a status (rules above) before it writes it.",
     KIND_STATUSES,
   ),
   noted(
-    "What configuration refers to, and the mesh configuration.",
+    "Objects that configuration refers to, and the mesh configuration.",
     rule([""], ["namespaces", "services", "serviceaccounts", "secrets", "configmaps"], WATCH),
   ),
   noted(
-    "Which services clusters share, where somebody has defined that.",
+    "Exports and imports of services between clusters, if their kinds are defined.",
     rule(SHARING, ["serviceexports", "serviceimports"], WATCH),
   ),
   noted("An export of each service, with ENABLE_MCS_AUTO_EXPORT.", rule(SHARING, ["serviceexports"], ["create"])),
-  noted("The workloads behind services, and where they run.", rule([""], ["pods", "nodes"], WATCH)),
+  noted("The workloads of services, and their nodes.", rule([""], ["pods", "nodes"], WATCH)),
   noted(
     "Taints of nodes whose plugin is ready (PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS).",
     rule([""], ["nodes"], ["patch"]),
   ),
   rule(["discovery.k8s.io"], ["endpointslices"], WATCH),
   noted(
-    "Entries of workloads that register themselves: read (above) before they are written.",
+    "Entries of workloads that register themselves. The server reads an entry (rules above) before it writes it.",
     rule(NETWORKING, ["workloadentries"], ["create", "patch", "delete"]),
   ),
   noted(
-    "The root certificates in every namespace, and in that of the server the locks and reports below: a right to create knows no names.",
+    "The config map of root certificates in every namespace, and the locks and reports in the server's namespace (below). RBAC cannot restrict the creation of objects by name.",
     rule([""], ["configmaps"], ["create"]),
   ),
   ruleOf([""], ["configmaps"], ["mesh-ca-root-cert"], ["patch"]),
   ...notedRules(
-    "The same as one bundle for the cluster, with ENABLE_CLUSTER_TRUST_BUNDLE_API: every account may read it.",
+    "The root certificates as one ClusterTrustBundle, with ENABLE_CLUSTER_TRUST_BUNDLE_API. Every account may read the bundle.",
     TRUST_BUNDLE_RULES,
   ),
   ...injectionWebhookRules([revised("mesh-sidecar-injector"), when(IS_DEFAULT, "mesh-revision-tag-default")]),
@@ -143,7 +145,10 @@ const EVERYWHERE: readonly Node[] = [
     "Ingresses, which become Gateways and VirtualServices.",
     rule(["networking.k8s.io"], ["ingresses", "ingressclasses"], WATCH),
   ),
-  noted("Their status; one is read before it is written.", rule(["networking.k8s.io"], ["ingresses"], ["get"])),
+  noted(
+    "The status of Ingresses. The server reads a status before it writes it.",
+    rule(["networking.k8s.io"], ["ingresses"], ["get"]),
+  ),
   rule(["networking.k8s.io"], ["ingresses/status"], ["patch"]),
 ];
 
@@ -164,18 +169,18 @@ const IN_NAMESPACE: readonly Node[] = [
   rule(["coordination.k8s.io"], ["leases"], ["create"]),
   ruleOf(["coordination.k8s.io"], ["leases"], ["mesh-status-leader"], ["get", "update"]),
   noted(
-    "The authority that the servers make for themselves, unless one is brought along.",
+    "The certificate authority that the servers make, unless you bring one.",
     rule([""], ["secrets"], ["create"]),
   ),
   ruleOf([""], ["secrets"], ["mesh-ca-secret", "istio-ca-secret", "cacerts"], ["get", "update"]),
   noted(
-    "How far configuration is on the proxies of each server: config maps that servers make for the one that writes status.",
+    "Reports on how many proxies of each server have a configuration: each server writes a config map, and the leader for status reads it.",
     rule([""], ["configmaps"], ["patch", "delete"]),
   ),
   when(
     IS_DEFAULT,
     noted(
-      "An object that is refused, to see that the API asks the webhook: as a dry run, nothing is stored.",
+      "An invalid object, as a dry run. If the API refuses the object, the API asks the webhook. Nothing is stored.",
       rule(["networking.mesh.io"], ["gateways"], ["create"]),
     ),
   ),
@@ -191,11 +196,11 @@ export const RIGHTS: readonly Node[] = [
 /** Rights where signers of the orchestrator sign certificates. */
 export const SIGNING_RIGHTS: readonly Node[] = granted("ClusterRole", "meshd-signing", "meshd", [
   noted(
-    "Requests: each is made, followed, and taken away.",
+    "Requests for certificates: the server makes, watches and deletes them.",
     rule(["certificates.k8s.io"], ["certificatesigningrequests"], ["create", "list", "watch", "delete"]),
   ),
   noted(
-    "Their approval, of these signers alone. Without these two rules somebody else has to approve them.",
+    "Approval of requests for these signers alone. Without these two rules somebody else has to approve the requests.",
     rule(["certificates.k8s.io"], ["certificatesigningrequests/approval"], ["patch"]),
   ),
   ruleOf(["certificates.k8s.io"], ["signers"], ["issuers.example.com/mesh"], ["approve"]),

@@ -9,12 +9,12 @@ import { value } from "../values/values.ts";
 
 const NAME = revised("meshd");
 
-/** The head of most objects of the server. */
+/** Metadata of most objects of the server. */
 const HEAD = ofSystem(NAME, SERVER_LABELS);
 
 /** The priority class of the servers. All revisions share the class. */
 export const PRIORITY_CLASS: Node = noted(
-  "Nodes short of room evict other pods before the servers. The servers never displace running pods: the second set of servers of a rollout waits for room. system-cluster-critical would displace pods, and some clusters admit that class in kube-system alone.",
+  "A node short of resources evicts other pods before the servers. The servers never displace running pods: during a rollout the new servers wait for room. system-cluster-critical would displace pods, and some clusters admit that class in kube-system alone.",
   {
     apiVersion: "scheduling.k8s.io/v1",
     kind: "PriorityClass",
@@ -43,7 +43,7 @@ export const CONFIGURATION: readonly Node[] = [
       meshNetworks: new YamlText(value("meshNetworks")),
     },
   },
-  noted("What injected pods get (docs/users/injection.md). Without this config map they get the same.", {
+  noted("What injection adds to pods (docs/users/injection.md). Without this config map, pods get the same defaults.", {
     ...{ apiVersion: "v1", kind: "ConfigMap", metadata: ofSystem(revised("mesh-sidecar-injector")) },
     data: {
       config: new YamlText(value("injector.config")),
@@ -71,7 +71,7 @@ export const SERVICE: Node = {
   },
 };
 
-/** The objects that keep servers running, and callers away from the debug pages. */
+/** The objects that keep servers running, and the network policy that keeps callers away from the debug pages. */
 export const PROTECTION: readonly Node[] = [
   when({ filled: value("meshd.minAvailable") }, {
     ...{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: ofSystem(NAME) },
@@ -98,7 +98,7 @@ export const PROTECTION: readonly Node[] = [
         policyTypes: ["Ingress"],
         ingress: [
           noted(
-            "Callers that no selector names: the API (15017), machines and other clusters (15012), metrics readers (15014; pages there are for proven identities).",
+            "Callers that a selector cannot name: the API (15017), machines and other clusters (15012), and readers of metrics (15014; pages on this port need a proven identity).",
             { ports: [{ port: 15012 }, { port: 15014 }, { port: 15017 }] },
           ),
           noted("Discovery in plain text: pods of the cluster.", {
@@ -203,11 +203,14 @@ const POD: Node = {
         sources: [{ serviceAccountToken: { audience: "mesh-ca", expirationSeconds: 43200, path: "mesh-token" } }],
       },
     },
-    noted("A CA of your own; without it the server makes one, in the secret mesh-ca-secret.", {
-      name: "cacerts",
-      secret: { secretName: "cacerts", optional: true },
-    }),
-    noted("Code that the image has compiled: the runtime reads it from a folder that it may write to.", {
+    noted(
+      "Your certificate authority. Without this secret the server makes an authority, in the secret mesh-ca-secret.",
+      {
+        name: "cacerts",
+        secret: { secretName: "cacerts", optional: true },
+      },
+    ),
+    noted("The runtime reads the image's compiled code from a folder with write access.", {
       name: "tmp",
       emptyDir: { sizeLimit: "64Mi" },
     }),

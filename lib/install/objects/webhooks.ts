@@ -40,19 +40,22 @@ export const VALIDATION: Node = {
   }],
 };
 
-/** Stands for the revision and the namespace in the entries, until both are known. */
-const UNKNOWN = { revision: "{revision}", namespace: "{namespace}" } as const;
+/**
+ * Placeholders for the revision and the namespace in the injector's entries. {@linkcode filledIn} replaces them by
+ * nodes.
+ */
+const PLACEHOLDERS = { revision: "{revision}", namespace: "{namespace}" } as const;
 
 /**
  * The entries of the injector as nodes.
  *
  * @param revision Value of the labels that choose pods: a revision or a tag.
- * @param onlyDefault The condition of entries that no revision but the default one has; undefined: there are none.
+ * @param ifDefault Puts an entry of the default revision alone under a condition. Undefined: such entries are left out.
  */
-function entries(revision: Node, onlyDefault?: (entry: Node) => Node): readonly Node[] {
-  const known: Readonly<Record<string, Node>> = { [UNKNOWN.revision]: revision, [UNKNOWN.namespace]: NAMESPACE };
-  const ofAll = new Map(injectorEntries(UNKNOWN).map((entry) => [entry.name, entry]));
-  const ofDefault = injectorEntries({ revision: "", namespace: UNKNOWN.namespace });
+function entries(revision: Node, ifDefault?: (entry: Node) => Node): readonly Node[] {
+  const known = { [PLACEHOLDERS.revision]: revision, [PLACEHOLDERS.namespace]: NAMESPACE };
+  const ofAll = new Map(injectorEntries(PLACEHOLDERS).map((entry) => [entry.name, entry]));
+  const ofDefault = injectorEntries({ revision: "", namespace: PLACEHOLDERS.namespace });
   return ofDefault.flatMap((defaultEntry) => {
     const { name, ...selectors } = ofAll.get(defaultEntry.name) ?? defaultEntry;
     const entry: Node = {
@@ -67,11 +70,15 @@ function entries(revision: Node, onlyDefault?: (entry: Node) => Node): readonly 
       admissionReviewVersions: ["v1"],
     };
     if (ofAll.has(name)) return [entry];
-    return onlyDefault === undefined ? [] : [onlyDefault(entry)];
+    return ifDefault === undefined ? [] : [ifDefault(entry)];
   });
 }
 
-/** Objects with nodes in place of the texts of `known`. */
+/**
+ * Data with a node in place of each placeholder.
+ *
+ * @param known Nodes by placeholder.
+ */
 function filledIn(fields: { readonly [key: string]: InstallData }, known: Readonly<Record<string, Node>>) {
   const fill = (data: InstallData): Node => {
     if (typeof data === "string") return known[data] ?? data;
@@ -82,7 +89,10 @@ function filledIn(fields: { readonly [key: string]: InstallData }, known: Readon
   return fill(fields) as { readonly [key: string]: Node };
 }
 
-/** Injection for the revision's labels, and for the default revision's other labels. */
+/**
+ * Injection of pods that name the revision. The default revision also injects pods that ask for injection without a
+ * revision.
+ */
 export const INJECTION: Node = {
   apiVersion: API_VERSION,
   kind: "MutatingWebhookConfiguration",
@@ -96,8 +106,8 @@ const TAG_ROLE = text`meshd-tag-${TAG}`;
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
- * For each tag: injection by the tag's labels, and the right of the revision's server to keep its roots there. Applied
- * with another revision, the same objects lead to that revision.
+ * For each tag: injection of pods that name the tag, and the right of the revision's server to write root certificates
+ * into the tag's webhook configuration. To move a tag, the same objects are applied with another revision.
  */
 export const TAGS: readonly Node[] = [
   new Each(value("tags"), "tag", [

@@ -1,9 +1,9 @@
 /**
  * The language of the installation's objects: plain data with places for values.
  *
- * The objects are written once in this language. Two readers make something of it: {@linkcode ./resolve.ts} fills the
- * values in, and a chart prints the places as the template language of its tool. So every special node is data, and
- * says what it means without running code of its own.
+ * The objects are written once in this language, for two readers. {@linkcode ./resolve.ts} fills in the values. A chart
+ * prints each place as an expression of Helm's template language. So a special node is plain data, and only the readers
+ * have code for it.
  *
  * @module
  */
@@ -31,9 +31,9 @@ export type Node =
 
 /** Where a value comes from. */
 export interface ValuePlace {
-  /** `values`: the values of the installation. Otherwise the name of the {@linkcode Each} around. */
+  /** `values` for the values of the installation, otherwise the name of the enclosing {@linkcode Each}. */
   readonly of: string;
-  /** Path of the value, with dots; empty: the list's item as a whole. */
+  /** Path of the value, with dots. Empty: the whole item of the list. */
   readonly path: string;
 }
 
@@ -52,13 +52,13 @@ export class Conditional {
   constructor(readonly condition: ValueCondition, readonly then: Node, readonly otherwise?: Node) {}
 }
 
-/** The nodes of `body` for each item of a list value. The nodes replace the list item. */
+/** The nodes of `body` for each item of a list value. The nodes take the place of this node in its list. */
 export class Each {
   /** @param as Name of the item in the places of the body. */
   constructor(readonly list: ValuePlace, readonly as: string, readonly body: readonly Node[]) {}
 }
 
-/** All items of a list value. The items replace the list item. */
+/** All items of a list value. The items take the place of this node in its list. */
 export class Spread {
   constructor(readonly list: ValuePlace) {}
 }
@@ -113,7 +113,10 @@ export function noted(words: string, node: Node): Noted {
   return new Noted(words, node);
 }
 
-/** For each item of a list value. @param body Gets the places of the item's fields. */
+/**
+ * The nodes of `body` for each item of a list value. @param body Gets a function that makes the place of an item's
+ * field.
+ */
 export function each(list: ValuePlace, as: string, body: (field: (path: string) => Ref) => readonly Node[]): Each {
   return new Each(list, as, body((path) => new Ref(as, path)));
 }

@@ -21,14 +21,17 @@ import {
 import { Commented, type Resolved, withoutComments } from "./resolved.ts";
 import { yamlText } from "./text.ts";
 
-/** The items of lists around a node, by name, and the values of the installation under `values`. */
+/**
+ * What a place can refer to: the values of the installation under `values`, and the items of enclosing lists under
+ * their names.
+ */
 type ValueScope = Readonly<Record<string, Readonly<Record<string, InstallData>>>>;
 
 /**
- * The nodes with values.
+ * Fills values into nodes.
  *
  * @param values Values by path.
- * @returns Nodes under a condition that does not hold are absent.
+ * @returns Without the nodes whose condition does not hold.
  */
 export function resolveNodes(
   nodes: readonly Node[],
@@ -91,7 +94,7 @@ function holds(condition: ValueCondition, scope: ValueScope): boolean {
   return condition.any.some((one) => holds(one, scope));
 }
 
-/** As the templates of Helm judge a value. */
+/** Helm's rule for a condition on a value. */
 function isFilled(value: InstallData): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);

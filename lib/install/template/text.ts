@@ -1,14 +1,15 @@
 /**
  * The installation's objects as YAML with comments.
  *
- * Libraries that write YAML either drop comments, or need a tree of their own for each. The objects hold few forms, so
- * a writer for these forms is short: lists of plain values stand in one line, texts of several lines in a block.
+ * YAML libraries either drop comments, or need a separate document tree with the comments in it. The objects use few
+ * forms of YAML, so a writer of these forms is short: a list of plain values stands in one line, a text of several
+ * lines in a block.
  *
  * @module
  */
 import { Commented, type Resolved } from "./resolved.ts";
 
-/** Columns of a comment, and of a list in one line. */
+/** Longest line of a comment. Lists in one line end 20 columns earlier. */
 const COLUMNS = 120;
 
 /** Words that YAML 1.1 or 1.2 reads as something other than a text. */
@@ -17,7 +18,7 @@ const NOT_TEXT = /^(?:true|false|yes|no|on|off|y|n|null|~)$/i;
 /** Texts that need no quotes, also inside a list in one line. */
 const PLAIN = /^(?:[A-Za-z_/][\w./-]*(?::[\w./-]+)*|[0-9]+(?:m|Mi|Gi|s|%))$/;
 
-/** Texts that may stand in single quotes. */
+/** Printable ASCII without the single quote: such texts need no escapes in single quotes. */
 const SINGLE = /^[ -&(-~]*$/;
 
 /**
@@ -75,7 +76,7 @@ function uncommented(data: Resolved): [comment: string, data: Resolved] {
   return data instanceof Commented ? [data.text, data.data] : ["", data];
 }
 
-/** The lines of a comment; an empty comment has none. */
+/** The lines of a comment; no lines for an empty comment. */
 export function commentLines(comment: string, indent: number): readonly string[] {
   if (comment === "") return [];
   const lead = `${" ".repeat(indent)}# `;

@@ -23,25 +23,24 @@ export interface ValueRow {
 /** A name of an object in the API: https://kubernetes.io/docs/concepts/overview/working-with-objects/names */
 const NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 /** With the prefixes of the objects, a name of 63 characters is the longest. */
-const name = z.string().regex(NAME).max(40);
+const shortName = z.string().regex(NAME).max(40);
 const label = z.string().regex(/^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/);
-const texts = { error: "a text" };
-const plain = z.string(texts).max(1000);
+const anyText = z.string({ error: "a text" }).max(1000);
 /** A part of an image's name. */
 const image = z.string().regex(/^[\w][\w./:-]*$/).max(500);
 const fields = z.record(z.string(), z.json(), { error: "an object" });
 const list = z.array(fields, { error: "a list of objects" });
 const labels = z.record(z.string(), label, { error: "an object of texts" });
 const count = z.int({ error: "a whole number" }).min(0).max(1000);
-const share = z.int({ error: "a whole number" }).min(1).max(100);
-const truth = z.boolean({ error: "true or false" });
+const percent = z.int({ error: "a whole number" }).min(1).max(100);
+const flag = z.boolean({ error: "true or false" });
 
 /** A text of a form. The refinement is for messages, and the pattern for readers of the JSON schema. */
 function expecting(schema: z.ZodString, error: string): z.ZodType {
   const { pattern, maxLength } = z.toJSONSchema(schema);
   return z.string({ error }).refine((text) => schema.safeParse(text).success, { error }).meta({ pattern, maxLength });
 }
-const nameSchema = expecting(name, "a name of lower-case letters, digits and dashes, at most 40 characters");
+const nameSchema = expecting(shortName, "a name of lower-case letters, digits and dashes, at most 40 characters");
 
 const row = (schema: z.ZodType, value: InstallData, doc: string): ValueRow => ({ schema, default: value, doc });
 
@@ -56,31 +55,31 @@ const PLACEMENT = {
 export const GATEWAY_VALUES = {
   name: row(nameSchema, "mesh-ingressgateway", "Name of the gateway's objects."),
   namespace: row(nameSchema, "mesh-ingress", "Namespace of the gateway."),
-  createNamespace: row(truth, true, "The namespace is among the objects, with the level `restricted` of PodSecurity."),
+  createNamespace: row(flag, true, "The namespace is one of the objects, with the level `restricted` of PodSecurity."),
   labels: row(
     labels,
     { mesh: "ingressgateway" },
     "Labels of the pods, by which objects of the kind Gateway select them.",
   ),
   serviceType: row(z.enum(["LoadBalancer", "NodePort", "ClusterIP"]), "LoadBalancer", "Type of the service."),
-  serviceAnnotations: row(z.record(z.string(), plain), {}, "Annotations of the service."),
+  serviceAnnotations: row(z.record(z.string(), anyText), {}, "Annotations of the service."),
   ports: row(
     list,
     [{ name: "status-port", port: 15021 }, { name: "http2", port: 80 }, { name: "https", port: 443 }],
     "Ports of the service.",
   ),
   replicas: row(count, 2, "Pods of a gateway without autoscaling."),
-  autoscaling: row(truth, true, "The number of pods follows the load. The cluster needs a metrics server."),
+  autoscaling: row(flag, true, "The number of pods follows the load. The cluster needs a metrics server."),
   minReplicas: row(count, 2, "Fewest pods, with autoscaling."),
   maxReplicas: row(count, 5, "Most pods, with autoscaling."),
-  targetCpu: row(share, 80, "Wanted use of the requested CPU in percent, with autoscaling."),
+  targetCpu: row(percent, 80, "Wanted use of the requested CPU in percent, with autoscaling."),
   minAvailable: row(count, 1, "Pods that a drain of nodes leaves; 0: no PodDisruptionBudget."),
   resources: row(
     fields,
     { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "1024Mi" } },
     "Requests and limits of the proxy.",
   ),
-  priorityClassName: row(plain, "", "Priority class of the pods; empty: none."),
+  priorityClassName: row(anyText, "", "Priority class of the pods; empty: none."),
   topologySpreadConstraints: row(list, [], "How the pods are spread over nodes and zones."),
   ...PLACEMENT,
 } as const satisfies Readonly<Record<string, ValueRow>>;
@@ -110,7 +109,7 @@ export const VALUES = {
     "When nodes pull the images; empty: as the cluster decides.",
   ),
   imagePullSecrets: row(list, [], "Secrets for the registry, as `- name: NAME`."),
-  domain: row(plain, "cluster.local", "DNS suffix of services."),
+  domain: row(anyText, "cluster.local", "DNS suffix of services."),
   podSecurity: row(
     z.enum(["", "privileged", "baseline", "restricted"]),
     "",
@@ -118,13 +117,13 @@ export const VALUES = {
   ),
   "meshd.replicas": row(count, 2, "Servers without autoscaling."),
   "meshd.autoscaling": row(
-    truth,
+    flag,
     false,
     "The number of servers follows the load. Connected proxies stay with their server for up to half an hour, so a new server helps new proxies first.",
   ),
   "meshd.minReplicas": row(count, 2, "Fewest servers, with autoscaling."),
   "meshd.maxReplicas": row(count, 5, "Most servers, with autoscaling."),
-  "meshd.targetCpu": row(share, 80, "Wanted use of the requested CPU in percent, with autoscaling."),
+  "meshd.targetCpu": row(percent, 80, "Wanted use of the requested CPU in percent, with autoscaling."),
   "meshd.minAvailable": row(count, 1, "Servers that a drain of nodes leaves; 0: no PodDisruptionBudget."),
   "meshd.resources": row(
     fields,
@@ -132,7 +131,7 @@ export const VALUES = {
     "Requests and limits of a server. The largest measured mesh needs a quarter of this memory.",
   ),
   "meshd.priorityClassName": row(
-    plain,
+    anyText,
     "mesh-control-plane",
     "Priority class of the servers; empty: none. `mesh-control-plane` is among the objects. Some clusters admit `system-cluster-critical` in kube-system alone.",
   ),
@@ -145,9 +144,9 @@ export const VALUES = {
   "meshd.tolerations": PLACEMENT.tolerations,
   "meshd.affinity": PLACEMENT.affinity,
   "meshd.env": row(list, [], "Further variables of the server, as `- { name: NAME, value: TEXT }`."),
-  "meshd.args": row(z.array(plain), [], "Further flags of the server."),
+  "meshd.args": row(z.array(anyText), [], "Further flags of the server."),
   networkPolicy: row(
-    truth,
+    flag,
     true,
     "A NetworkPolicy leaves the port of the debug pages to the control plane's namespace.",
   ),
@@ -156,12 +155,12 @@ export const VALUES = {
   "injector.config": row(fields, { policy: "enabled" }, "Policy, templates and selectors of injection."),
   "injector.values": row(fields, {}, "Further values of injection, beside the registry and the tag."),
   "plugin.enabled": row(
-    truth,
+    flag,
     false,
-    "The node's plugin redirects the traffic of pods, instead of an init container in each.",
+    "The node's plugin redirects the traffic of pods, instead of an init container in each pod.",
   ),
-  "plugin.cniBinDir": row(plain, "/opt/cni/bin", "Folder of the plugins on the node."),
-  "plugin.cniConfDir": row(plain, "/etc/cni/net.d", "Folder of the network configurations on the node."),
+  "plugin.cniBinDir": row(anyText, "/opt/cni/bin", "Folder of the plugins on the node."),
+  "plugin.cniConfDir": row(anyText, "/etc/cni/net.d", "Folder of the network configurations on the node."),
   "plugin.env": row(list, [], "Further variables of the installer, as `- { name: NAME, value: TEXT }`."),
   "plugin.resources": row(
     fields,
@@ -193,7 +192,7 @@ export type ReadInstallValues = { readonly values: InstallValues } | { readonly 
  */
 export function readInstallValues(tree: unknown = {}, more: Partial<InstallValues> = {}): ReadInstallValues {
   const found: Record<string, unknown> = {};
-  const problems = [...collect(tree ?? {}, "", found)];
+  const problems = [...collectByPath(tree ?? {}, "", found)];
   const overDefaults = Object.entries({ ...found, ...more }).map(([path, given]) =>
     [path, Object.hasOwn(VALUES, path) ? merged(VALUES[path as ValuePath].default, given) : given] as const
   );
@@ -220,14 +219,14 @@ export function defaultValues(changes: Partial<InstallValues> = {}): InstallValu
 }
 
 /** Sorts the values of a tree by path, and yields the values that no row has. */
-function* collect(tree: unknown, path: string, found: Record<string, unknown>): Generator<string> {
+function* collectByPath(tree: unknown, path: string, found: Record<string, unknown>): Generator<string> {
   if (typeof tree !== "object" || tree === null || Array.isArray(tree)) {
     return yield `${path || "the values"}: got ${JSON.stringify(tree)}, expected an object`;
   }
   for (const [key, inner] of Object.entries(tree)) {
     const at = path === "" ? key : `${path}.${key}`;
     if (Object.hasOwn(VALUES, at)) found[at] = inner;
-    else if (Object.keys(VALUES).some((known) => known.startsWith(`${at}.`))) yield* collect(inner, at, found);
+    else if (Object.keys(VALUES).some((known) => known.startsWith(`${at}.`))) yield* collectByPath(inner, at, found);
     else yield unknownValue(at);
   }
 }
@@ -290,7 +289,8 @@ function contradictions(values: InstallValues): string[] {
     }, expected a name that is neither the revision nor default: two webhooks would ask about a pod`
   );
   if (isReserved(revision)) {
-    problems.push(`revision: got ${JSON.stringify(revision)}, expected a name that no other object ends with`);
+    const got = JSON.stringify(revision);
+    problems.push(`revision: got ${got}, expected a name that no object of the default revision ends with`);
   }
   const address = discoveryAddressOf(values.meshConfig);
   if (revision !== "default" && address !== undefined) {

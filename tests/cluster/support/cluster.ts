@@ -1,6 +1,6 @@
 /**
- * A real cluster of the orchestrator on this machine: control plane and nodes in namespaces of their own. The host's
- * network and files are left alone, except for the folder of the cluster. The cluster ends with its starter.
+ * A real cluster of the orchestrator on this machine. The control plane and each node have their own Linux namespaces.
+ * The host's network and files are left alone, except for the folder of the cluster. The cluster ends with its starter.
  *
  * Permissions: net (127.0.0.1), env (HOME, XDG_CACHE_HOME), read and write (temp folder), run (setpriv, nsenter,
  * openssl, the programs); root.
@@ -18,11 +18,11 @@ import { clusterNetwork } from "./network.ts";
 import { ClusterNode } from "./node.ts";
 import { ApiRelay } from "./relay.ts";
 
-/** How a cluster is to be. */
+/** Settings of a cluster. */
 export interface ClusterOptions {
   /** Default: 1. */
   readonly nodes?: number;
-  /** Number of the cluster, for clusters that meet. Default: 0. */
+  /** Number of the cluster. Clusters that are linked need different numbers. Default: 0. */
   readonly number?: number;
   /** The plugin that connects pods. Default: bridge. */
   readonly plugin?: "bridge" | "ptp";
@@ -37,9 +37,8 @@ export interface ClusterOptions {
 /** Longest wait for the API server and for the nodes, ms. */
 const READY = 180_000;
 
-/** See the module. */
 export class Cluster implements AsyncDisposable {
-  /** File of the administrator's access, for programs of this machine. */
+  /** Path of the administrator's kubeconfig, for programs of this machine. */
   readonly kubeconfig: string;
   readonly client: ApiClient;
   readonly objects: ApiObjects;
@@ -146,12 +145,12 @@ async function read(path: string): Promise<string> {
   return await Deno.readTextFile(path);
 }
 
-/** Names of the containers of a running node. */
+/** Names of the containers of a node; none if the node does not run. */
 async function containersOf(node: ClusterNode): Promise<readonly string[]> {
   return (await node.shell("ctr -n k8s.io containers ls -q").catch(() => "")).split("\n").filter((id) => id !== "");
 }
 
-/** Removes the control groups of ended containers, which outlive the namespaces. */
+/** Removes the control groups of ended containers. The groups outlive the namespaces. */
 async function removeGroups(containers: ReadonlySet<string>): Promise<void> {
   const walk = async (folder: string) => {
     for await (const { name, isDirectory } of Deno.readDir(folder)) {

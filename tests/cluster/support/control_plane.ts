@@ -1,6 +1,6 @@
 /**
- * The control plane of a cluster: etcd, API server, controller manager, scheduler and CoreDNS, in namespaces of their
- * own. Nodes are plugged into its bridge.
+ * The control plane of a cluster: etcd, API server, controller manager, scheduler and CoreDNS, in Linux namespaces. A
+ * bridge there connects the nodes.
  *
  * Permissions: read and write (temp folder), run (nsenter, setpriv, openssl, the programs).
  *
@@ -17,7 +17,6 @@ import type { ClusterNetwork } from "./network.ts";
 /** Folder of the control plane's files in the folder of a cluster. */
 const FOLDER = "control";
 
-/** See the module. */
 export class ControlPlane {
   readonly namespaces: Namespaces;
   readonly keys: ServerKeys;
@@ -55,9 +54,9 @@ export class ControlPlane {
     const admin = await keys.user("admin", ["system:masters"]);
     await Deno.writeTextFile(`${own}/admin.crt`, admin.certificate);
     await Deno.writeTextFile(`${own}/admin.key`, admin.key);
-    await plane.writeAccess("admin.kubeconfig", admin);
+    await plane.writeKubeconfig("admin.kubeconfig", admin);
     await Deno.writeTextFile(`${own}/Corefile`, corefile(network, `${own}/admin.kubeconfig`));
-    await plane.#plug();
+    await plane.#makeBridge();
     await plane.startApi();
     return plane;
   }
@@ -71,7 +70,7 @@ export class ControlPlane {
     this.#start("coredns", built("coredns"), ["-conf", `${this.#folder}/Corefile`]);
   }
 
-  /** Starts the store and the API server, again after a stop. */
+  /** Starts etcd and the API server. Call the method again after both have been stopped. */
   async startApi(): Promise<void> {
     for (const socket of STORE_SOCKETS) await Deno.remove(`${this.#folder}/${socket}`).catch(() => {});
     this.#start("etcd", "etcd", storeFlags());
@@ -85,8 +84,8 @@ export class ControlPlane {
     return program;
   }
 
-  /** Writes an access to the API server from inside of the cluster. @returns the path */
-  async writeAccess(name: string, { certificate, key }: { certificate: string; key: string }): Promise<string> {
+  /** Writes a kubeconfig for programs inside the cluster. @returns the path */
+  async writeKubeconfig(name: string, { certificate, key }: { certificate: string; key: string }): Promise<string> {
     const server = `https://${this.#network.control}:${API_PORT}`;
     const path = `${this.#folder}/${name}`;
     await Deno.writeTextFile(path, kubeconfigOf({ server, ca: this.keys.ca, identity: { cert: certificate, key } }));
@@ -98,8 +97,8 @@ export class ControlPlane {
     await this.keys[Symbol.asyncDispose]();
   }
 
-  /** The bridge of the nodes. */
-  async #plug(): Promise<void> {
+  /** Makes the bridge for the nodes. */
+  async #makeBridge(): Promise<void> {
     const { control } = this.#network;
     await this.namespaces.shell([
       "hostname control",

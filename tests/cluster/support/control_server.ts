@@ -4,7 +4,7 @@
  *     POST /nodes/NAME/reboot
  *     POST /nodes/NAME/restart/PROGRAM/SIGNAL
  *
- * The file `cluster.json` beside the socket tells what runs.
+ * The file `cluster.json` beside the socket holds the {@linkcode ClusterState}.
  *
  * Permissions: read and write (the folder).
  *
@@ -14,14 +14,13 @@ import type { Cluster } from "./cluster.ts";
 
 /** What other processes need to know of a cluster. */
 export interface ClusterState {
-  /** Number of the cluster, from which its addresses follow. */
+  /** Number of the cluster. The addresses follow from the number. */
   readonly number: number;
   /** Process ids of the first processes of the control plane and of each node, as the host sees the processes. */
   readonly control: number;
   readonly nodes: readonly { readonly name: string; readonly address: string; readonly pid: number }[];
 }
 
-/** Names in the folder of a cluster. */
 export const STATE_FILE = "cluster.json", CONTROL_SOCKET = "control.sock";
 
 /** Serves orders until the server is shut down. */

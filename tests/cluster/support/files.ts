@@ -65,7 +65,7 @@ export function corefile(network: ClusterNetwork, kubeconfig: string): string {
 `;
 }
 
-/** The objects by which pods reach CoreDNS, which runs outside of pods. */
+/** The objects through which pods reach CoreDNS. CoreDNS runs outside of pods. */
 export function dnsObjects(network: ClusterNetwork) {
   const metadata = { name: "kube-dns", namespace: "kube-system", labels: { "kubernetes.io/service-name": "kube-dns" } };
   const ports = [["dns", "UDP"], ["dns-tcp", "TCP"]].map(([name, protocol]) => ({ name, protocol, port: 53 }));
@@ -84,7 +84,7 @@ export function dnsObjects(network: ClusterNetwork) {
 
 /** The configuration of containerd. */
 export function containerdConfig(): string {
-  // Without restrict_oom_score_adj every sandbox dies where the kernel does not allow lower scores.
+  // Without restrict_oom_score_adj every sandbox dies on a kernel that does not allow lower scores.
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -122,7 +122,7 @@ export function kubeletConfig(network: ClusterNetwork, folder: string) {
     authorization: { mode: "AlwaysAllow" },
     cgroupDriver: "cgroupfs",
     cgroupsPerQOS: false,
-    // Without groups by quality of service, the kubelet of this version crashes where it resizes a pod in place.
+    // Without cgroupsPerQOS, the kubelet of this version crashes when it resizes a pod in place.
     featureGates: { InPlacePodVerticalScaling: false },
     enforceNodeAllocatable: [],
     failSwapOn: false,
@@ -138,9 +138,6 @@ export function kubeletConfig(network: ClusterNetwork, folder: string) {
     },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
-    // The defaults (5 and 50 a second) make starts of many pods wait.
-    kubeAPIQPS: 50,
-    kubeAPIBurst: 100,
     // Changes of config maps and secrets reach pods at once.
     configMapAndSecretChangeDetectionStrategy: "Watch",
     syncFrequency: "10s",

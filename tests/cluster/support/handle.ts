@@ -1,5 +1,5 @@
 /**
- * A running cluster, as tests use the cluster: kubectl, objects, and shells on the nodes.
+ * A running cluster for tests: kubectl, objects of the API, and shells on the nodes.
  *
  * Permissions: net (127.0.0.1), env (HOME, XDG_CACHE_HOME), read (the folder of the cluster), write (its socket), run
  * (nsenter, kubectl).
@@ -15,20 +15,19 @@ import { type ClusterState, CONTROL_SOCKET, STATE_FILE } from "./control_server.
 import { shellAt } from "./namespaces.ts";
 import { type ClusterNetwork, clusterNetwork } from "./network.ts";
 
-/** The end of a program. */
+/** Exit state and output of a program. */
 export interface ProgramEnd {
   readonly success: boolean;
   readonly out: string;
   readonly err: string;
 }
 
-/** See the module. */
 export class ClusterHandle {
   readonly kubeconfig: string;
   readonly client: ApiClient;
   readonly objects: ApiObjects;
 
-  /** @param folder Of the cluster. */
+  /** @param folder Folder of the cluster. */
   constructor(readonly folder: string) {
     this.kubeconfig = `${folder}/kubeconfig`;
     this.client = clientOf(accessOf(this.kubeconfig));
@@ -53,7 +52,7 @@ export class ClusterHandle {
     return out;
   }
 
-  /** Runs kubectl, which may fail. */
+  /** Like {@linkcode kubectl}, but returns a failure instead of throwing. */
   async tryKubectl(args: readonly string[], input?: string): Promise<ProgramEnd> {
     const child = new Deno.Command(builtProgram("kubectl")!, {
       args: [`--kubeconfig=${this.kubeconfig}`, ...args],
@@ -65,7 +64,7 @@ export class ClusterHandle {
       await writer.write(new TextEncoder().encode(input));
       await writer.close();
     }
-    return ended(await child.output());
+    return programEnd(await child.output());
   }
 
   /** Applies objects, as YAML or JSON, by server-side apply. */
@@ -78,7 +77,7 @@ export class ClusterHandle {
     return clusterNetwork(this.#state().number);
   }
 
-  /** Process id of the first process beside the control plane, as the host sees the process. */
+  /** Process id of the first process in the control plane's namespaces, as the host sees the process. */
   get controlPid(): number {
     return this.#state().control;
   }
@@ -88,7 +87,7 @@ export class ClusterHandle {
     return await shellAt(this.#node(name).pid, script);
   }
 
-  /** Runs a shell script beside the control plane, from where all addresses of pods can be reached. */
+  /** Runs a shell script in the control plane's namespaces, from where all addresses of pods can be reached. */
   async onControl(script: string): Promise<string> {
     return await shellAt(this.#state().control, script);
   }
@@ -130,14 +129,14 @@ export class ClusterHandle {
   }
 }
 
-/** The access in a kubeconfig of a cluster of tests. */
+/** Reads the access to the API server from a kubeconfig in JSON. */
 function accessOf(path: string): ApiAccess {
   const { clusters: [{ cluster }], users: [{ user }] } = JSON.parse(Deno.readTextFileSync(path));
   const identity = { cert: atob(user["client-certificate-data"]), key: atob(user["client-key-data"]) };
   return { server: cluster.server, ca: atob(cluster["certificate-authority-data"]), identity };
 }
 
-function ended({ success, stdout, stderr }: Deno.CommandOutput): ProgramEnd {
+function programEnd({ success, stdout, stderr }: Deno.CommandOutput): ProgramEnd {
   const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   return { success, out: out!, err: err! };
 }

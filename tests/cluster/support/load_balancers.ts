@@ -1,5 +1,6 @@
 /**
- * Addresses for Services of type LoadBalancer, as a cloud would give them. kube-proxy sends their traffic on.
+ * Gives addresses to Services of type LoadBalancer, as the controller of a cloud does. kube-proxy forwards the traffic
+ * to these addresses.
  *
  * Permissions: net (the API server).
  *
@@ -28,7 +29,7 @@ export async function giveAddresses(client: ApiClient, network: ClusterNetwork, 
     given.set(key, ip);
     const path = `/api/v1/namespaces/${namespace}/services/${name}/status`;
     const body = { status: { loadBalancer: { ingress: [{ ip }] } } };
-    // A Service that is gone meanwhile needs no address.
+    // A Service that has been deleted meanwhile needs no address.
     await client.tell({ method: "PATCH", path, body, type: "application/merge-patch+json" }).catch(() => {});
   };
   while (!signal.aborted) {

@@ -16,7 +16,7 @@ import { Cluster } from "./cluster.ts";
 import { serveOrders } from "./control_server.ts";
 import { noCluster } from "./programs.ts";
 
-/** Images of the mesh, and of tests. */
+/** Images of the mesh, and images for tests. */
 const IMAGES = ["pilot-discovery", "proxy", "install-cni", "pause", "echo"];
 
 const { values } = parseArgs({

@@ -34,13 +34,13 @@ export async function printManifests(values: unknown, ...flags: readonly string[
   return new TextDecoder().decode(stdout);
 }
 
-/** Removes manifests of the tree. Objects that are gone already are no error. */
+/** Removes manifests of the tree. An object that does not exist is not an error. */
 export async function deleteManifests(cluster: ClusterHandle, ...names: readonly string[]): Promise<string> {
   const files = names.flatMap((name) => ["-f", `${MANIFESTS}${name}`]);
   return await cluster.kubectl(["delete", "--ignore-not-found", ...files]);
 }
 
-/** Waits until all pods of a workload are of its present version, and ready. */
+/** Waits until all pods of a workload have the present version of the template, and are ready. */
 export async function rolledOut(cluster: ClusterHandle, namespace: string, workload: string): Promise<void> {
   await cluster.kubectl(["--namespace", namespace, "rollout", "status", workload, ROLLOUT]);
 }
@@ -57,7 +57,10 @@ export async function installMesh(cluster: ClusterHandle): Promise<void> {
   await bundlePatched(cluster, "validatingwebhookconfiguration/mesh-mesh-system");
 }
 
-/** Waits until a server has written its authority into webhooks. Before, the API server cannot call the webhooks. */
+/**
+ * Waits until a server has written its root certificates into webhooks. Before, the API server cannot call the
+ * webhooks.
+ */
 export async function bundlePatched(cluster: ClusterHandle, webhooks: string): Promise<void> {
   const path = "{.webhooks[*].clientConfig.caBundle}";
   for (let tries = 1; (await cluster.kubectl(["get", webhooks, `-o=jsonpath=${path}`])).trim() === ""; tries++) {

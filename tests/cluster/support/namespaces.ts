@@ -1,6 +1,6 @@
 /**
- * Namespaces of the system, as a machine of its own: mounts, network, processes, host name. Whatever runs inside ends
- * with the namespaces, and the namespaces end with the process that made them, however that process ends.
+ * Linux namespaces that act as a separate machine: mounts, network, processes and host name. Processes inside end with
+ * the namespaces. The namespaces end with the process that made them, however that process ends.
  *
  * Permissions: run (setpriv, nsenter, cat, ip).
  *
@@ -11,7 +11,6 @@ import { StartedProgram } from "../../orch/support/server/program.ts";
 /** The first process: takes over orphans, and waits for ever. */
 const FIRST_PROCESS = "mount --make-rshared / && echo ready; while :; do sleep 100000 & wait; done";
 
-/** See the module. */
 export class Namespaces {
   readonly #holder: Deno.ChildProcess;
   /** Process id of the first process, as the host sees the process. */
@@ -33,7 +32,7 @@ export class Namespaces {
     }).spawn();
     const { value } = await holder.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
     if (value !== "ready\n") throw new Error("no namespaces: see the message of unshare above; root is needed");
-    // The runtime itself reads this folder only with all permissions.
+    // Deno reads /proc only with all permissions, `cat` needs none.
     const children = new Deno.Command("cat", { args: [`/proc/${holder.pid}/task/${holder.pid}/children`] });
     return new Namespaces(holder, Number(new TextDecoder().decode((await children.output()).stdout).trim()));
   }
@@ -109,7 +108,7 @@ export class InnerProgram {
     this.name = name;
     this.#namespaces = namespaces;
     this.#pidFile = `${folder}/${name}.pid`;
-    // The process id is that of the inner process namespace.
+    // The process id in the inner process namespace.
     const script = 'cd "$0" && echo $$ >"$1" && shift && exec "$@"';
     const inner = ["sh", "-c", script, folder, this.#pidFile, path, ...args];
     this.#program = new StartedProgram(name, "nsenter", entering(namespaces.pid, ...inner), folder);
@@ -125,7 +124,7 @@ export class InnerProgram {
     return await this.#program.log();
   }
 
-  /** Sends a signal to the program, which may have ended. */
+  /** Sends a signal to the program. Nothing happens if the program has ended. */
   async signal(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void> {
     await this.#namespaces.shell(`kill -${signal} "$(cat ${this.#pidFile})" || true`);
   }

@@ -1,6 +1,6 @@
 /**
- * A node of a cluster: kubelet, containerd, runc and kube-proxy, in namespaces of their own. The files of the node are
- * in the folder of the cluster, so they outlive a reboot.
+ * A node of a cluster: kubelet, containerd, runc and kube-proxy, in Linux namespaces. The files of the node are in the
+ * folder of the cluster, so they outlive a reboot.
  *
  * Permissions: read and write (temp folder), run (nsenter, setpriv, the programs).
  *
@@ -12,7 +12,7 @@ import { containerdConfig, kubeletConfig, kubeletFlags, kubeProxyFlags, podNetwo
 import { type InnerProgram, layWire, Namespaces } from "./namespaces.ts";
 import type { ClusterNetwork } from "./network.ts";
 
-/** How a node is to be. */
+/** Settings of a node. */
 export interface NodeOptions {
   /** Number of the node, from 1; the name is `nodeN`. */
   readonly number: number;
@@ -30,22 +30,19 @@ type NodeProgram = "containerd" | "kubelet" | "kube-proxy";
 /** Longest wait for the container runtime, in steps of 100 ms. */
 const RUNTIME_TRIES = 300;
 
-/**
- * Processors that the node reports. A machine of tests has few, and pods ask for whole processors that they hardly use.
- */
+/** Processors that the node reports. The host has fewer, and pods request whole processors that they hardly use. */
 const PROCESSORS = 16;
 
-/** Folders of the node's own, above those of the host. `/etc` shows the host's files too. */
+/** The node has these folders to itself: mounts hide the host's folders. `/etc` is an overlay over the host's files. */
 const OWN_FOLDERS = ["/var/lib", "/var/log", "/opt"];
 
 /**
- * Weighs the control group of all pods. With the usual weight all pods together get as much of a busy machine as one
- * process outside, and probes of pods fail.
+ * Gives the control group of all pods more CPU weight. With the usual weight all pods together get as much of a busy
+ * machine as one process outside, and probes of pods fail.
  */
 const POD_WEIGHT = `group=/sys/fs/cgroup/cpu/k8s.io
 if [ -d /sys/fs/cgroup/cpu ]; then mkdir -p "$group" && echo 8192 > "$group/cpu.shares"; fi`;
 
-/** See the module. */
 export class ClusterNode {
   readonly name: string;
   readonly address: string;
@@ -56,7 +53,7 @@ export class ClusterNode {
   readonly #running = new Map<NodeProgram, InnerProgram>();
   #namespaces: Namespaces | undefined;
 
-  /** @param folder Of the cluster. */
+  /** @param folder Folder of the cluster. */
   constructor(plane: ControlPlane, folder: string, network: ClusterNetwork, options: NodeOptions) {
     this.name = `node${options.number}`;
     this.address = network.node(options.number);
@@ -153,7 +150,7 @@ export class ClusterNode {
     const binds = OWN_FOLDERS.map((path) => `mount --bind ${folder}/${path.slice(1).replace("/", "-")} ${path}`);
     return [
       `hostname ${this.name}`,
-      // The network of the node has a view of /sys of its own; control groups are the host's.
+      // The network namespace of the node has a separate view of /sys. The control groups are the host's.
       `mkdir -p ${folder}/cgroup && mount --rbind /sys/fs/cgroup ${folder}/cgroup`,
       "mount -t sysfs sysfs /sys",
       `mount --rbind ${folder}/cgroup /sys/fs/cgroup`,
@@ -169,7 +166,7 @@ export class ClusterNode {
     ].join("\n");
   }
 
-  /** Plugs the node into the bridge of the control plane. The kernel of a test machine may lack dummy devices. */
+  /** Connects the node to the bridge of the control plane, and sets the routes to the pods of all nodes. */
   async #plug(): Promise<void> {
     const { number, nodes } = this.#options;
     const { control } = this.#network;
@@ -179,6 +176,7 @@ export class ClusterNode {
     await this.#plane.namespaces.shell([
       `ip link set ${this.name} master nodes up`,
       `ip route replace ${this.#network.podsOf(number)} via ${this.address}`,
+      // The first node holds the addresses of load balancers: a test machine's kernel may lack dummy devices.
       ...number === 1 ? [`ip route replace ${this.#network.balancers} via ${this.address}`] : [],
     ].join("\n"));
     const others = Array.from({ length: nodes }, (_, i) => i + 1).filter((other) => other !== number);
@@ -194,8 +192,8 @@ export class ClusterNode {
 
   async #writeFiles(): Promise<void> {
     const user = await this.#plane.keys.user(`system:node:${this.name}`, ["system:nodes"]);
-    const access = await this.#plane.writeAccess(`${this.name}.kubeconfig`, user);
-    await Deno.copyFile(access, `${this.folder}/kubelet.kubeconfig`);
+    const kubeconfig = await this.#plane.writeKubeconfig(`${this.name}.kubeconfig`, user);
+    await Deno.copyFile(kubeconfig, `${this.folder}/kubelet.kubeconfig`);
     const network = podNetwork(this.#network.podsOf(this.#options.number), this.#options.plugin);
     const kubelet = kubeletConfig(this.#network, `${this.folder}/../control`);
     const files = {
@@ -207,7 +205,7 @@ export class ClusterNode {
   }
 }
 
-/** A view of the processors as the kubelet reads them. */
+/** Commands that show the kubelet {@linkcode PROCESSORS} processors. */
 function processors(): string[] {
   const folder = "/sys/devices/system/cpu";
   const last = PROCESSORS - 1;

@@ -1,5 +1,6 @@
 /**
- * The node's plugin on a cluster, installed as its page says, and what the node knows of its calls.
+ * The node's plugin on a cluster: installation as the user page says, the record of the plugin's calls, and the files
+ * that the plugin may change.
  *
  * Permissions: read (the tree), those of the cluster.
  *
@@ -14,7 +15,7 @@ import { ECHO_IMAGE } from "./workloads.ts";
 /** The plugin's daemon set. */
 export const NODE_AGENT = "daemonset/mesh-cni-node";
 
-/** Answers of the injector, one after the other, until all servers count as up to date. */
+/** Equal answers of the injector in a row. After so many answers, all servers are taken to be up to date. */
 const SAME_ANSWERS = 8;
 
 /** A call of the plugin, as the node records the call. */
@@ -25,11 +26,11 @@ export interface PluginRow {
   /** 0: the call succeeded. */
   readonly code: number;
   readonly outcome: string;
-  /** Of the runtime's process, from its start, ms. */
+  /** Time from the start of the plugin's process to its answer, ms. */
   readonly took: number;
 }
 
-/** Installs the plugin on every node. Pods that are injected from now on have no redirecting init container. */
+/** Installs the plugin on every node. Pods that are injected afterwards have no init container for redirection. */
 export async function installPlugin(cluster: ClusterHandle): Promise<void> {
   await applyManifests(cluster, "install-cni.yaml", "node-agent.yaml");
   await rolledOut(cluster, MESH_NAMESPACE, NODE_AGENT);
@@ -83,7 +84,7 @@ export async function pluginCalls(cluster: ClusterHandle, node = "node1"): Promi
   return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-/** The state of a node by `install-cni doctor`, without notes. The rules of all running pods are compared. */
+/** Findings of `install-cni doctor` on one node, without notes. */
 export async function doctor(
   cluster: ClusterHandle,
 ): Promise<readonly { severity: string; about: string; text: string }[]> {

@@ -10,7 +10,6 @@ import type { InnerProgram, Namespaces } from "./namespaces.ts";
 /** Longest wait for the socket, in steps of 50 ms. */
 const TRIES = 200;
 
-/** See the module. */
 export class ApiRelay implements AsyncDisposable {
   readonly port: number;
   readonly #listener: Deno.Listener;
@@ -48,7 +47,7 @@ export class ApiRelay implements AsyncDisposable {
 
   async #carry(client: Deno.Conn): Promise<void> {
     const server = await Deno.connect({ transport: "unix", path: this.#socket });
-    // Both ends of a connection close together; an end that closes first is not an error.
+    // Both directions end together. A client or a server that closes first is not an error.
     await Promise.allSettled([client.readable.pipeTo(server.writable), server.readable.pipeTo(client.writable)]);
   }
 }

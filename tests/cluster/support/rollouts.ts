@@ -1,5 +1,5 @@
 /**
- * Replaced pods under load, and the cause of each failed request.
+ * Tests of rollouts under load: replaced pods, killed containers, and the causes of failed requests.
  *
  * @module
  */
@@ -9,31 +9,30 @@ import type { ClusterHandle } from "./handle.ts";
 import { rolledOut } from "./mesh.ts";
 import type { Load, LoadResult } from "./workloads.ts";
 
-/** Requests that a load of a test must have sent, so that zero failures mean something. */
+/** Fewest requests of a load. Without this number, zero failures would prove nothing. */
 const LEAST_SENT = 300;
 
 /** Lines of access logs that a failed test shows. */
 const SHOWN_LINES = 20;
 
 /**
- * Serves for some seconds after the pod's end has begun, as Kubernetes asks of a server: the pod's end and the removal
- * of its address from callers begin at the same time.
+ * A container with this field serves for some more seconds when its pod ends. Kubernetes asks this of a server: the
+ * pod's end begins at the same time as the removal of its address from callers.
  */
 export const SERVES_ON = { lifecycle: { preStop: { sleep: { seconds: 5 } } } };
 
 /** Restarts a workload, and waits until its old pods are gone. */
 export async function restarted(cluster: ClusterHandle, namespace: string, workload: string): Promise<void> {
-  const pods = async () => {
-    const text = await cluster.kubectl(["--namespace", namespace, "get", "pods", "--output=name"]);
-    return new Set(text.trim().split("\n"));
-  };
   const selector = await selectorOf(cluster, namespace, workload);
-  const own = ["--namespace", namespace, "get", "pods", `--selector=${selector}`, "--output=name"];
-  const old = (await cluster.kubectl(own)).trim().split("\n");
+  const pods = async (...flags: readonly string[]) => {
+    const text = await cluster.kubectl(["--namespace", namespace, "get", "pods", "--output=name", ...flags]);
+    return text.trim().split("\n");
+  };
+  const old = await pods(`--selector=${selector}`);
   await cluster.kubectl(["--namespace", namespace, "rollout", "restart", workload]);
   await rolledOut(cluster, namespace, workload);
   await until("the old pods are gone", async () => {
-    const present = await pods();
+    const present = new Set(await pods());
     return old.every((name) => !present.has(name));
   });
 }
@@ -71,14 +70,18 @@ export async function noneFailed(
   return result;
 }
 
-/** Lines of access logs whose status is an error or whose response flags are set. */
+/**
+ * Lines of access logs with an error status or with response flags.
+ *
+ * @param of Arguments of `kubectl logs` that choose the pods.
+ */
 async function accessLog(
   cluster: ClusterHandle,
   namespace: string,
-  pods: readonly string[],
+  of: readonly string[],
 ): Promise<readonly string[]> {
   const logs = ["--namespace", namespace, "logs", "--container=mesh-proxy", "--tail=20000"];
-  const { out } = await cluster.tryKubectl([...logs, ...pods]);
+  const { out } = await cluster.tryKubectl([...logs, ...of]);
   return out.split("\n").filter((line) => /HTTP\/\S+" (?:[05]\d* |\d+ [A-Z])/.test(line)).slice(-SHOWN_LINES);
 }
 

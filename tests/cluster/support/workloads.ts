@@ -11,25 +11,25 @@ import type { ClusterHandle } from "./handle.ts";
 /** The image of `tests/cluster/echo`. */
 export const ECHO_IMAGE = "docker.io/local/echo:1";
 
-/** Further fields of a workload. */
+/** Settings of a workload. */
 export interface WorkloadOptions {
   readonly namespace: string;
   readonly name: string;
   /** Default: 1. */
   readonly replicas?: number;
-  /** Arguments of the program. Default: it serves. */
+  /** Arguments of the program. Default: the program serves. */
   readonly args?: readonly string[];
   /** Default: v1. */
   readonly version?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Fields of the pod, which win. */
+  /** Further fields of the pod. They replace fields of the default pod. */
   readonly pod?: Readonly<Record<string, unknown>>;
-  /** Fields of the container, which win. */
+  /** Further fields of the container. They replace fields of the default container. */
   readonly container?: Readonly<Record<string, unknown>>;
 }
 
-/** Fields by which PodSecurity `restricted` admits a workload. */
+/** Fields of a workload that PodSecurity `restricted` admits. */
 export const UNPRIVILEGED = {
   pod: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } },
   container: { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } } },
@@ -79,7 +79,7 @@ export async function applyObjects(cluster: ClusterHandle, objects: readonly unk
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
 }
 
-/** The policy that makes STRICT the mode of all workloads of a namespace. */
+/** A policy with the mode STRICT for all workloads of a namespace. */
 export function strictPolicy(namespace: string): Record<string, unknown> {
   return {
     apiVersion: "security.mesh.io/v1",
@@ -95,7 +95,7 @@ export async function deployEcho(cluster: ClusterHandle, options: WorkloadOption
   await rolledOut(cluster, options.namespace, `deployment/${options.name}`);
 }
 
-/** The counts that a load prints last. */
+/** The counts that a load prints at its end. */
 export interface LoadResult {
   readonly sent: number;
   readonly failed: number;
@@ -103,7 +103,7 @@ export interface LoadResult {
   readonly versions: Readonly<Record<string, number>>;
   /** The first failures, each with its time. */
   readonly failures: readonly { readonly at: string; readonly error: string }[];
-  /** Hashes of the client certificates that servers saw. */
+  /** Hashes of the callers' client certificates, as the servers saw them. */
   readonly certificates: readonly string[];
   readonly slowestMs: number;
 }
@@ -116,7 +116,7 @@ const CLIENT_CPU = "1";
 
 /** A load of requests from a pod. */
 export interface Load {
-  /** Waits until so many requests have ended. */
+  /** Waits until the given number of requests have ended. */
   reached(count: number): Promise<void>;
   /** Ends the load. @returns its counts */
   end(): Promise<LoadResult>;
