@@ -32,6 +32,8 @@ export async function askServer(method: "GET" | "POST", url: URL, body?: string)
   try {
     return JSON.parse(answer.body);
   } catch {
-    throw new UsageError(`${url.origin}${url.pathname}: the answer is no JSON, expected that of a discovery server`);
+    throw new UsageError(
+      `${url.origin}${url.pathname}: the answer is not JSON, expected the answer of a discovery server`,
+    );
   }
 }

@@ -300,7 +300,7 @@ function refuseBytes(error: Error & { readonly code?: string }, stream: Duplex):
   if (!stream.writable || error.code === "ECONNRESET") return void stream.destroy();
   const [status, text] = error.code === "HPE_HEADER_OVERFLOW"
     ? ["431 Request Header Fields Too Large", "the request head is too long\n"]
-    : ["400 Bad Request", "this is no HTTP/1 request\n"];
+    : ["400 Bad Request", "this is not an HTTP/1 request\n"];
   const head = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${text.length}\r\nconnection: close`;
   stream.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${text}`, () => stream.destroy());
 }

@@ -6,12 +6,12 @@
 import type { CompiledPatch, PatchContext, PatchTarget } from "./types.ts";
 
 /**
- * The patches that add a message on a side. A patch for any side adds once: on the outbound side of sidecars, and at
- * gateways.
+ * The patches that add a message for a context. A patch for any context adds once: on the outbound side of sidecars,
+ * and at gateways.
  *
- * @param context The side. Undefined: any side.
+ * @param context Undefined: all contexts.
  */
-export function addedOnes(
+export function additionsOf(
   patches: readonly CompiledPatch[],
   target: PatchTarget,
   context: PatchContext | undefined,

@@ -30,7 +30,7 @@ export function timeFault({ notBefore, notAfter, unknownCritical }: Certificate,
 export function issuerFault(issuer: Certificate, certificate: Certificate, isRoot: boolean): string | undefined {
   const { isCa, keyUsage, subjectKeyId, serial, version } = issuer;
   const { authorityKeyId, authoritySerial } = certificate;
-  if (!isCa && !(isRoot && version === 1 && isSelfIssued(issuer))) return "is no authority";
+  if (!isCa && !(isRoot && version === 1 && isSelfIssued(issuer))) return "is not an authority";
   if (keyUsage?.signCertificates === false) return "may not sign certificates";
   if (authorityKeyId !== undefined && subjectKeyId !== undefined && authorityKeyId !== subjectKeyId) {
     return "has another key than the certificate below it names as its issuer's";

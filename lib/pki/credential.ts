@@ -70,7 +70,7 @@ export function judgePair(chainText: string, keyText: string): PairVerdict {
 /** The certificates of a chain, and the bytes of the first certificate. */
 type ReadChain = { readonly certificates: ReadCertificate[]; readonly leaf: Uint8Array };
 
-const NO_CERTIFICATE = "that is no certificate";
+const NO_CERTIFICATE = "that is not a certificate";
 
 function readChain(text: string): ReadChain | { readonly why: string } {
   const certificates: ReadCertificate[] = [];
@@ -80,7 +80,7 @@ function readChain(text: string): ReadChain | { readonly why: string } {
     if (!CERTIFICATES.has(part.label)) continue;
     const read = part.header === "" ? certificateOf(part.der) : undefined;
     if (read === undefined) {
-      return { why: `has a block ${part.label} (${certificates.length + 1}) that is no certificate` };
+      return { why: `has a block ${part.label} (${certificates.length + 1}) that is not a certificate` };
     }
     const fault = certificates.length === 0 ? faultOf(() => checkLeaf(leafOf(part)), NO_CERTIFICATE) : undefined;
     if (fault !== undefined) return { why: `has a block ${part.label} (1) ${fault}` };
@@ -152,13 +152,13 @@ function readKey(text: string): { readonly object: KeyObject | undefined } | { r
     if (label === "ENCRYPTED PRIVATE KEY" || header.startsWith("Proc-Type:")) return { why: "is encrypted" };
     if (header !== "") return { why: "has a blank line within its base64" };
     let form: KeyForm | undefined;
-    const fault = faultOf(() => form = keyFormOf(label, der), "that is no key");
+    const fault = faultOf(() => form = keyFormOf(label, der), "that is not a key");
     if (fault !== undefined) return { why: `has a block ${label} ${fault}` };
     try {
       return { object: createPrivateKey(writePem(form!.isPkcs8 ? "PRIVATE KEY" : label, form!.der)) };
     } catch {
       // The parser's message may quote the key.
-      return isReadHere(form!) ? { why: `has a block ${label} that is no key` } : { object: undefined };
+      return isReadHere(form!) ? { why: `has a block ${label} that is not a key` } : { object: undefined };
     }
   }
   const label = [...KEYS].find((one) => text.includes(`${"-----"}BEGIN ${one}-----`));

@@ -46,9 +46,9 @@ export function keyFormOf(label: string, block: Uint8Array): KeyForm {
     if (promised !== undefined && form.sort !== promised) throw new PkiError("that holds a key of another sort");
     return form;
   }
-  if (promised === undefined) throw new PkiError("that is no key in PKCS#8");
+  if (promised === undefined) throw new PkiError("not a key in PKCS#8");
   if (promised === "rsa") return { ...rsaOf(fields), isPkcs8: false, der };
-  if (version[0] !== 1 || version.length !== 1) throw new PkiError("that is no key");
+  if (version[0] !== 1 || version.length !== 1) throw new PkiError("that is not a key");
   const curve = ecOf(fields);
   if (curve === undefined) throw new PkiError("that does not name the curve of its key");
   return { sort: "ec", curve: knownCurve(curve), isPkcs8: false, der };
@@ -74,7 +74,7 @@ function pkcs8Of(fields: DerReader): KeySort {
     const inner = new DerReader(key, WHAT);
     const seed = inner.take(Tag.OCTET_STRING).content;
     inner.finish();
-    if (seed.length !== 32) throw new PkiError("that is no key");
+    if (seed.length !== 32) throw new PkiError("that is not a key");
     return { sort: "ed25519" };
   }
   if (id !== ObjectId.ecPublicKey) throw new PkiError(`that holds a key of a sort that proxies do not know (${id})`);

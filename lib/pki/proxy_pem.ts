@@ -96,7 +96,7 @@ function decoded(label: string, data: readonly string[], header: string, end: st
     if (base64 === "" || base64.length % 4 !== 0) return { fault: `has a block ${label} whose base64 is cut off` };
     return { label, header, der: Uint8Array.fromBase64(base64) };
   } catch {
-    return { fault: `has a block ${label} that is no base64` };
+    return { fault: `has a block ${label} that is not base64` };
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * A cluster and its endpoints.
+ * The cluster step of a simulation: the cluster, its TLS and its endpoints.
  *
  * @module
  */
@@ -149,7 +149,10 @@ function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
   };
 }
 
-/** Requests may offer other protocols than the socket: a filter takes the protocols from the cluster's metadata. */
+/**
+ * Requests may offer other protocols than the TLS context lists: then a filter takes the protocols from the cluster's
+ * metadata.
+ */
 function httpProtocols(cluster: Cluster): readonly string[] | undefined {
   const { http_alpn: written } = fromStruct(cluster.metadata?.filter_metadata?.["istio"]);
   return typeof written === "string" ? written.split(",") : undefined;

@@ -46,7 +46,7 @@ export function queryText(matcher: QueryParameterMatcher): string {
   return `query ${matcher.name} ${queryExpectation(matcher)}`;
 }
 
-/** `:method` is no header in the eyes of people. */
+/** People do not think of `:method` as a header. */
 function shownName(name: string): string {
   return name.startsWith(":") ? name.slice(1) : `header ${name}`;
 }

@@ -57,7 +57,7 @@ export function mismatch(match: RouteMatch, request: NormalizedRequest): string 
     return "claims of the request's token are others";
   }
   const isGrpc = /^application\/grpc([+;]|$)/.test(headerOf(request, "content-type") ?? "");
-  return match.grpc && !isGrpc ? "the request is no gRPC" : undefined;
+  return match.grpc && !isGrpc ? "the request is not gRPC" : undefined;
 }
 
 /** The conditions of a match, in words. */

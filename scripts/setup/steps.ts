@@ -74,7 +74,7 @@ export function systemStep(root: string): Step {
     done: async () => (await missingPackages(root))?.length === 0,
     async run() {
       const missing = await missingPackages(root);
-      if (missing === undefined) return "this is no Debian: tests whose programs are missing will be ignored";
+      if (missing === undefined) return "this is not Debian: tests whose programs are missing will be ignored";
       if (Deno.uid() !== 0) {
         const list = missing.map(({ name, why }) => `${name} (${why})`).join(", ");
         return `not root, so these are left out, and the tests that need them will be ignored: ${list}`;

@@ -58,7 +58,7 @@ const faults: readonly StartFault[] = [
   {
     name: "the path of the socket for certificates is a file",
     files: { [SDS]: "" },
-    says: () => /workload-spiffe-uds\/socket is a file that is no socket/,
+    says: () => /workload-spiffe-uds\/socket is a file, not a socket/,
   },
   {
     name: "another program listens on the socket for configuration",

@@ -255,7 +255,7 @@ Deno.test("a root that was removed from its place is written again", async () =>
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("a place that holds something else is no authority", async () => {
+Deno.test("a place that holds something else is not an authority", async () => {
   const other = await PrivateKey.generate(P256);
   const clock = createFakeClock(NOW);
   for (const text of ["", "nonsense", other.pem(), other.pem() + stored.slice(stored.indexOf("-----BEGIN CERT"))]) {

@@ -93,7 +93,7 @@ Deno.test("live: a route of a gateway that does not exist concerns no proxy", as
   assert.match(why[1]!, /gateway does not exist: spec\.gateways\[0\]: "dor"/);
 });
 
-Deno.test("live: of a virtual host that a patch replaces the route is in force nowhere; the patch is", async () => {
+Deno.test("live: if a patch replaces a virtual host, its route is in force nowhere, and the patch is in force", async () => {
   const patch = (operation: string) =>
     object(
       "ProxyFilter",
@@ -130,7 +130,7 @@ Deno.test("live: a Gateway whose only server lost its port to an older one is no
   assert.deepEqual([fine.everywhere, fine.live, fine.total], [true, 1, 1], fine.why.join());
 });
 
-Deno.test("live: an edit of another object that takes an effect away is seen, and one that gives it back", async () => {
+Deno.test("live: an edit of another object that takes an effect away is seen, and so is the edit that restores the effect", async () => {
   await withServer(
     { ...WORLD, "a.yaml": route("{ host: reviews.example.com, subset: v1 }") },
     async ({ ports }, folder) => {
@@ -167,7 +167,7 @@ const SELECTING = {
 };
 
 for (const [kind, spec] of Object.entries(SELECTING)) {
-  Deno.test(`${kind}: a selector that a connected proxy matches does not match nothing, though no manifest has such a pod`, async () => {
+  Deno.test(`${kind}: a selector that matches a connected proxy is not a finding, even if no manifest has such a pod`, async () => {
     const key = `${kind}/x/cart`;
     // A pod of a gateway, so that Gateways are checked.
     const gatewayPod = OTHER_POD.replaceAll("other", "door").replace("name: c,", "name: istio-proxy,");

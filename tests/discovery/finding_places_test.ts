@@ -1,4 +1,4 @@
-/** Lines and columns of findings: computed for readers alone. */
+/** Lines and columns of findings are computed only when somebody reads the findings. */
 import assert from "node:assert/strict";
 import { page, withServer } from "./running.ts";
 
@@ -12,7 +12,7 @@ spec:
   http: [{ route: [{ destination: { host: no-such-host.x } }] }]
 `).join("---\n");
 
-Deno.test("the analysis opens no file; who looks at findings gets the line and column of each", async () => {
+Deno.test("the analysis opens no file; a reader of findings gets the line and column of each", async () => {
   await withServer({ "r.yaml": routes(3) }, async ({ analysis, ports }) => {
     await analysis.analyzed();
     const unknown = () => [...analysis.findings()].filter(({ name }) => name === "unknown-host");
@@ -30,7 +30,7 @@ Deno.test("the analysis opens no file; who looks at findings gets the line and c
   });
 });
 
-Deno.test("objects that moved to other lines are found there, by several who ask at once", async () => {
+Deno.test("objects that moved to other lines are found there, also by several readers at once", async () => {
   await withServer({ "r.yaml": routes(2) }, async ({ analysis, configuration }, folder) => {
     await analysis.settled();
     await Deno.writeTextFile(`${folder}/r.yaml`, `# one\n# more\n${routes(2)}`);
@@ -46,7 +46,7 @@ Deno.test("objects that moved to other lines are found there, by several who ask
 const placesOf = (found: Iterable<{ readonly name: string; readonly place: { line: number; column?: number } }>) =>
   [...found].filter(({ name }) => name === "unknown-host").map(({ place: { line, column } }) => [line, column]);
 
-Deno.test("after two quick edits a finding has its place in the text that is in force, not in the one between", async () => {
+Deno.test("after two quick edits a finding has its place in the text in force, not in the text between", async () => {
   const text = routes(1);
   await withServer({ "r.yaml": text }, async ({ analysis, configuration }, folder) => {
     await analysis.analyzed();
@@ -59,7 +59,7 @@ Deno.test("after two quick edits a finding has its place in the text that is in 
   });
 });
 
-Deno.test("of an object whose present text is refused findings have no line of that text", async () => {
+Deno.test("findings about an object whose present text is refused have no line in that text", async () => {
   const text = routes(1);
   await withServer({ "r.yaml": text }, async ({ analysis, configuration }, folder) => {
     await analysis.settled();

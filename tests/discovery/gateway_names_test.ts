@@ -34,7 +34,7 @@ function world(answers: Readonly<Record<string, (NameAnswer | Error)[]>>) {
 
 const answer = (ttl: number, ...addresses: string[]): NameAnswer => ({ addresses, ttl });
 
-Deno.test("a name is asked for again when its answer ends, within bounds, and only other addresses are news", async () => {
+Deno.test("a name is asked for again when its answer expires, within bounds, and only changed addresses are reported", async () => {
   const { names, asked, turn, changes } = world({
     a: [answer(60, "192.0.2.2", "192.0.2.1"), answer(1, "192.0.2.1", "192.0.2.2"), answer(90_000, "192.0.2.3")],
   });
@@ -67,11 +67,11 @@ Deno.test("name servers that are away leave the last addresses, and are reported
   assert.deepEqual([addresses("a"), asked.length, changes()], [["192.0.2.1"], 3, 1]);
   assert.equal(lines.filter((line) => line.includes("was not resolved")).length, 1);
   await turn(30);
-  assert.deepEqual(addresses("a"), [], "an answer without addresses is one");
+  assert.deepEqual(addresses("a"), [], "an answer without addresses removes the addresses");
   names.stop();
 });
 
-Deno.test("a name that nobody names any more is not asked for again, and forgotten", async () => {
+Deno.test("a name that no network uses any more is forgotten, and not asked for again", async () => {
   const { names, asked, turn, changes } = world({ a: [answer(30, "192.0.2.1")], b: [answer(30, "192.0.2.2")] });
   names.follow(new Set(["a", "b"]));
   await turn(0);
@@ -82,10 +82,10 @@ Deno.test("a name that nobody names any more is not asked for again, and forgott
   names.follow(new Set(["c"]));
   names.stop();
   await turn(100);
-  assert.deepEqual([asked, changes()], [["a", "b", "b", "c"], 2], "an answer that comes after the end is none");
+  assert.deepEqual([asked, changes()], [["a", "b", "b", "c"], 2], "an answer after the stop changes nothing");
 });
 
-Deno.test("only so many names are resolved, and that is reported", async () => {
+Deno.test("at most 1000 names are resolved, and the log says so", async () => {
   const { names, asked, lines, turn } = world({});
   names.follow(new Set(Array.from({ length: 1001 }, (_, index) => `n${index}`)));
   await turn(0);

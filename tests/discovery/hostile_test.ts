@@ -33,7 +33,7 @@ for (let i = 1; i < 12; i++) {
   laughs.push(`a${i}: &a${i} [${Array(10).fill(`*a${i - 1}`).join(", ")}]`);
 }
 
-/** Files of a hostile or careless hand. */
+/** Files of a hostile or careless author. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "huge.yaml": entry("huge").replace("hosts: [", `hosts: [${"h.example.com, ".repeat(200_000)}`),
   "long-name.yaml": entry("n".repeat(100_000)),
@@ -176,15 +176,15 @@ function labels(count: number): object {
 const NODES: readonly (readonly [string, object | undefined, RegExp])[] = [
   ["no node", undefined, /node/],
   ["an empty node", {}, /node\.id: .* got none/],
-  ["an id that is none", { id: "me" }, /node id "me"/],
-  ["a type that is none", { id: id.replace("sidecar", "__proto__") }, /__proto__/],
-  ["an address that is none", { id: id.replace("10.0.0.1", "10.0.0.999") }, /10\.0\.0\.999/],
+  ["a malformed id", { id: "me" }, /node id "me"/],
+  ["an unknown type", { id: id.replace("sidecar", "__proto__") }, /__proto__/],
+  ["a malformed address", { id: id.replace("10.0.0.1", "10.0.0.999") }, /10\.0\.0\.999/],
   ["labels that are text", { id, ...fields({ LABELS: text("app=a") }) }, /LABELS/],
   ["labels that are lists", { id, ...fields({ LABELS: { listValue: { values: [text("a")] } } }) }, /LABELS/],
   ["a namespace that is a list", { id, ...fields({ NAMESPACE: { listValue: { values: [text("a")] } } }) }, /NAMESPACE/],
   ["metadata of more than a megabyte", { id, ...fields({ EXTRA: text("x".repeat(1 << 20)) }) }, /at most 1048576/],
   ["10,000 labels", { id, ...fields({ LABELS: labels(10_000) }) }, /5000 fields and values/],
-  ["addresses that are none", { id, ...fields({ INSTANCE_IPS: text("1.2.3.4,nope") }) }, /INSTANCE_IPS/],
+  ["malformed addresses", { id, ...fields({ INSTANCE_IPS: text("1.2.3.4,nope") }) }, /INSTANCE_IPS/],
 ];
 
 const HARMLESS: readonly (readonly [string, object])[] = [

@@ -9,7 +9,7 @@ import { namesFound, sourceText } from "../surface/source_scan.ts";
 const inert = meshFieldsWithoutEffect();
 const defaults = defaultMeshConfig({ systemNamespace: "mesh-system" });
 
-Deno.test("a field of the mesh configuration is read behind the parser, or on the list of those that are not", () => {
+Deno.test("every field of the mesh configuration is read outside of the parser, or is on the list of fields without effect", () => {
   const text = sourceText([
     "lib/config/",
     "lib/finding/",
@@ -28,7 +28,7 @@ Deno.test("a field of the mesh configuration is read behind the parser, or on th
   assert.deepEqual(others.filter((field) => !read(field)), [], "not read, and not on the list");
 });
 
-Deno.test("fields that steer nothing are reported when they are given, and once a change", async () => {
+Deno.test("fields without effect are reported when the mesh configuration has them, once for each change", async () => {
   assert.deepEqual(meshFieldsNotBuilt(defaults, defaults), []);
   const folder = await Deno.makeTempDir();
   const lines: string[] = [];

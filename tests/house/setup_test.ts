@@ -69,7 +69,7 @@ const noDpkg = (() => {
     Deno.statSync("/var/lib/dpkg/info");
     return undefined;
   } catch {
-    return "this is no Debian";
+    return "this is not Debian";
   }
 })();
 

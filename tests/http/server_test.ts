@@ -180,7 +180,7 @@ Deno.test("a client with Expect: 100-continue gets 100, or a refusal before it h
 Deno.test("a malformed request is refused with the reason: bytes, heads that are too long, two hosts, a target that is no path", async () => {
   await withRoutes([get("/page", ({ host }) => textResponse(200, host))], async ({ port }) => {
     const cases: [string, RegExp][] = [
-      ["\x16\x03\x01\x02\x00\x01\r\n\r\n", /^HTTP\/1\.1 400 [\s\S]*this is no HTTP\/1 request/],
+      ["\x16\x03\x01\x02\x00\x01\r\n\r\n", /^HTTP\/1\.1 400 [\s\S]*this is not an HTTP\/1 request/],
       [`GET /page HTTP/1.1\r\nhost: x\r\na: ${"x".repeat(17 * 1024)}\r\n\r\n`, /^HTTP\/1\.1 431 [\s\S]*too long/],
       ["GET /page HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 400 [\s\S]*host: got 2/],
       ["GET /page HTTP/1.1\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],

@@ -49,7 +49,7 @@ Deno.test("a subset that does not exist is one error, at the value in its line",
   assert.equal(objects, 6);
 });
 
-Deno.test("what is refused, what is written twice and manifests are counted as they are written; other kinds are passed over", () => {
+Deno.test("refused objects, objects written twice and manifests are counted; objects of other kinds are passed over", () => {
   const files = {
     ...shop,
     "refused.yaml": shop["routes.yaml"]!.replace("weight: 90", "weight: many").replaceAll(
@@ -76,7 +76,7 @@ metadata: { name: front, namespace: shop }
   assert.deepEqual({ objects, manifests, passedOver }, { objects: 8, manifests: 2, passedOver: 1 });
 });
 
-Deno.test("the resources of every proxy are made, of however many workloads there are", () => {
+Deno.test("the resources of every proxy are built, however many workloads exist", () => {
   const entry = (at: number) =>
     `apiVersion: networking.mesh.io/v1
 kind: WorkloadEntry
@@ -87,7 +87,7 @@ spec: { address: 10.1.${at >> 8}.${at & 255} }`;
   assert.deepEqual([proxies, mesh.pipeline.translator.counts.proxies], [303, 303]);
 });
 
-Deno.test("what reading finds, the analysis and the proxies are one list by file and line, each thing once", () => {
+Deno.test("findings of reading, analysis and proxies form one list by file and line, each finding once", () => {
   const entry = (name: string) =>
     `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -111,7 +111,7 @@ spec:
   assert.deepEqual(names.map((name) => name.split(" ")[0]!), names.map((name) => name.split(" ")[0]!).sort());
 });
 
-Deno.test("of two ports at one port of a workload the first one holds there, and the other one is named", () => {
+Deno.test("if two service ports share a port of a workload, the first one is served, and a finding names the other one", () => {
   const text = (first: string, second: string) =>
     `apiVersion: networking.mesh.io/v1
 kind: WorkloadEntry
@@ -151,7 +151,7 @@ spec:
   assert.deepEqual(ends, new Set(["envoy.filters.network.http_connection_manager"]));
 });
 
-Deno.test("hosts of the orchestrator are taken to exist only where that is asked for", () => {
+Deno.test("hosts of the orchestrator count as existing only on request", () => {
   const files = {
     "a.yaml": `apiVersion: networking.mesh.io/v1
 kind: VirtualService
@@ -178,7 +178,7 @@ Deno.test("an excerpt marks the value, else the key, in YAML of both styles and 
   assert.equal(marked("  kind: X", "", ""), undefined);
 });
 
-Deno.test("a baseline knows findings wherever they moved, and says how many of them are gone", () => {
+Deno.test("a baseline recognizes findings that moved, and counts its findings that are gone", () => {
   const { findings } = check(v9);
   const baseline = readBaseline(JSON.stringify(baselineOf(findings)));
   const moved = { ...v9, "routes.yaml": `# one line more\n${v9["routes.yaml"]}` };
@@ -187,7 +187,7 @@ Deno.test("a baseline knows findings wherever they moved, and says how many of t
   const split = splitBy(baseline, check(other).findings);
   assert.deepEqual([split.fresh.map(({ value }) => value), split.gone], [['"v8"'], 1]);
   assert.throws(() => readBaseline("{}"), UnreadableKnown);
-  assert.throws(() => readBaseline("not json"), /the file is no JSON/);
+  assert.throws(() => readBaseline("not json"), /the file is not JSON/);
 });
 
 Deno.test("suppressions take either spelling of a code, and objects by a pattern", () => {
@@ -278,7 +278,7 @@ Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, reg
   assert.deepEqual(sarif.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
 });
 
-Deno.test("SARIF of every code that has an example keeps that form; its results refer to the rules of their codes", () => {
+Deno.test("SARIF of every code with an example has that form, and its results refer to the rules of their codes", () => {
   const root = new URL("../testdata/findings/", import.meta.url);
   // Each example is a separate mesh: together one mistake may hide another.
   const located = [...Deno.readDirSync(root)].flatMap(({ name }) => {

@@ -154,7 +154,7 @@ Deno.test("a question that is none is 400 with every mistake", async () => {
       400,
       'files.a: got 1, expected the text of a file\nreversed: got "no", expected true or false\n',
     ]);
-    assert.match(String((await refused("what"))[1]), /^the body is no JSON: /);
+    assert.match(String((await refused("what"))[1]), /^the body is not JSON: /);
     assert.match(
       String((await refused(JSON.stringify({ files: {}, nodes: ["x/y"] })))[1]),
       /^nodes: x\/y, expected connected/,

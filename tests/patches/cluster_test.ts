@@ -1,6 +1,6 @@
 /** Patches of clusters. */
 import assert from "node:assert/strict";
-import { addedOnes } from "../../lib/patches/added.ts";
+import { additionsOf } from "../../lib/patches/added.ts";
 import { patchCluster, type PatchedCluster } from "../../lib/patches/cluster.ts";
 import type { PatchContext } from "../../lib/patches/types.ts";
 import { any } from "../../lib/pb/codec.ts";
@@ -125,7 +125,7 @@ Deno.test("what is added for any side is added for clients alone", () => {
     patch: { operation: "ADD", value: { name: context } },
   });
   const patches = patchesOf(...["ANY", "SIDECAR_INBOUND", "SIDECAR_OUTBOUND", "GATEWAY"].map(add));
-  const addedTo = (context: PatchContext) => addedOnes(patches, "CLUSTER", context).map(({ context }) => context);
+  const addedTo = (context: PatchContext) => additionsOf(patches, "CLUSTER", context).map(({ context }) => context);
   assert.deepEqual(addedTo("SIDECAR_INBOUND"), ["SIDECAR_INBOUND"]);
   assert.deepEqual(addedTo("SIDECAR_OUTBOUND"), ["ANY", "SIDECAR_OUTBOUND"]);
   assert.deepEqual(addedTo("GATEWAY"), ["ANY", "GATEWAY"]);

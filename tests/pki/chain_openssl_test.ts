@@ -52,16 +52,21 @@ const TABLE: readonly Row[] = [
     ...{ reason: /may not sign certificates/, chain: { root: CA + "keyUsage=critical,cRLSign\n" } },
   },
   {
-    ...{ extension: "basicConstraints", rule: "an authority says so", openssl: "refuses", reason: /is no authority/ },
+    ...{
+      extension: "basicConstraints",
+      rule: "an authority says so",
+      openssl: "refuses",
+      reason: /is not an authority/,
+    },
     chain: { between: "basicConstraints=critical,CA:FALSE\nkeyUsage=keyCertSign\n" },
   },
   {
     ...{ extension: "basicConstraints", rule: "one without them is none", openssl: "refuses" },
-    ...{ reason: /is no authority/, chain: { between: "keyUsage=digitalSignature\n" } },
+    ...{ reason: /is not an authority/, chain: { between: "keyUsage=digitalSignature\n" } },
   },
   {
     ...{ extension: "basicConstraints", rule: "one without them is none, though its key may sign", openssl: "refuses" },
-    ...{ reason: /is no authority/, chain: { between: SIGNS } },
+    ...{ reason: /is not an authority/, chain: { between: SIGNS } },
   },
   {
     ...{
@@ -73,7 +78,7 @@ const TABLE: readonly Row[] = [
   },
   {
     ...{ extension: "version", rule: "one of version 1 between is none", openssl: "refuses" },
-    ...{ reason: /is no authority/, chain: { between: "version 1" } },
+    ...{ reason: /is not an authority/, chain: { between: "version 1" } },
   },
   {
     ...{ extension: "pathlen", rule: "no authority stands below one of length 0", openssl: "refuses" },

@@ -79,7 +79,7 @@ Deno.test("a chain that does not hold is refused with its reason", async () => {
     [
       "a leaf as issuer",
       verify(ofLeaf.certificate, { intermediates: [between.certificate, leaf.certificate] }),
-      /is no authority/,
+      /is not an authority/,
     ],
     [
       "an expired issuer",

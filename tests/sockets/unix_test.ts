@@ -94,7 +94,7 @@ Deno.test("a socket file whose server was killed is replaced; one in use and a f
     (await Deno.connect({ transport: "unix", path: left })).close();
     await second.close();
     await Deno.writeTextFile(path, "precious");
-    await assert.rejects(listenUnix(path, echo), { name: "AddrInUse", message: /is a file that is no socket/ });
+    await assert.rejects(listenUnix(path, echo), { name: "AddrInUse", message: /is a file, not a socket/ });
     assert.equal(await Deno.readTextFile(path), "precious");
   }));
 

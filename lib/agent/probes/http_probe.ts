@@ -104,7 +104,7 @@ function redirected(probe: HttpProbe, location: string): HttpProbe | undefined {
   try {
     url = new URL(location, `${secure ? "https" : "http"}://${own}:${address.port}${target}`);
   } catch {
-    throw new Error(`a redirect to ${JSON.stringify(location.slice(0, 200))}, which is no URL`);
+    throw new Error(`a redirect to ${JSON.stringify(location.slice(0, 200))}, which is not a URL`);
   }
   if (url.hostname !== own) return undefined;
   if (url.protocol !== "http:" && url.protocol !== "https:") {

@@ -35,10 +35,13 @@ export interface ExtensionResponse {
   readonly removed: readonly string[];
 }
 
-/** A stand-in has a version of its own, so that the server sends the resource again on another stream. */
+/**
+ * The version of a stand-in differs from the server's versions, so the server sends the resource again on another
+ * stream.
+ */
 const STAND_IN_VERSION = " stand-in";
 
-/** @throws {WireError} when the bytes are no response */
+/** @throws {WireError} when the bytes are not a response */
 export function readExtensionResponse(variant: RelayVariant, bytes: Uint8Array): ExtensionResponse {
   const fields = lengthDelimited(bytes);
   const of = (number: number) => fields.filter((field) => field.number === number).map(({ content }) => content);

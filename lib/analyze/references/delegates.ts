@@ -22,7 +22,7 @@ export const DELEGATES: Analyzer<"VirtualService"> = {
       if (found ? !found.spec.hosts?.length : read.isRefused("VirtualService", namespace, name)) continue;
       const full = `${namespace}/${name}`;
       if (found) {
-        const expected = `a VirtualService without hosts (${full} has hosts, so it is no delegate)`;
+        const expected = `a VirtualService without hosts (${full} has hosts, so it is not a delegate)`;
         report("error", "unknown-delegate", {
           field: `spec.http[${at}].delegate.name`,
           value: name,

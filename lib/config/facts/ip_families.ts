@@ -12,7 +12,8 @@ export const FAMILY_POLICIES = ["SingleStack", "PreferDualStack", "RequireDualSt
 export type FamilyPolicy = (typeof FAMILY_POLICIES)[number];
 
 /**
- * The families, the main family first; undefined: one address of the cluster's own family, which no manifest names.
+ * The families, the main family first; undefined: one address of the cluster's default family, which manifests do not
+ * name.
  *
  * @param policy Absent: an API server assumes `RequireDualStack` for two families, else `SingleStack`.
  */

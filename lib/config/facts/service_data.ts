@@ -9,7 +9,7 @@ export type IpFamily = "IPv4" | "IPv6";
 
 /** A port of an orchestrator's service. */
 export interface ServicePortData {
-  /** Empty where the only port has no name. */
+  /** Empty if the only port has no name. */
   readonly name: string;
   readonly port: number;
   /** `TCP` (the default), `UDP` or `SCTP`. */
@@ -47,7 +47,7 @@ export interface ServiceData {
 
 /** A port of endpoints. */
 export interface EndpointPortData {
-  /** The name of the service's port; empty: none. */
+  /** The name of the service's port; empty: no name. */
   readonly name: string;
   /** Absent in a slice for all ports. */
   readonly port?: number;
@@ -92,7 +92,7 @@ export interface ServiceImportData {
 
 /** Some endpoints of a service: kind `EndpointSlice`. */
 export interface EndpointSliceData extends EndpointSubsetData {
-  /** Name of the service, from the label `kubernetes.io/service-name`; empty: of none. */
+  /** Name of the service, from the label `kubernetes.io/service-name`; empty: no service. */
   readonly service: string;
   /** `IPv4`, `IPv6` or `FQDN`. */
   readonly addressType: string;

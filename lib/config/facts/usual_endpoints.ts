@@ -6,7 +6,15 @@
  * @module
  */
 import type { EndpointData, EndpointPortData, EndpointSliceData } from "./service_data.ts";
-import { areTexts, eachUsual, isFields, mayCount, mayName, maySay, NO_FIELDS } from "./usual_fields.ts";
+import {
+  areTexts,
+  eachUsual,
+  isFields,
+  isOptionalBoolean,
+  isOptionalInteger,
+  isOptionalText,
+  NO_FIELDS,
+} from "./usual_fields.ts";
 
 /** Label with the name of the service of a slice. */
 export const SERVICE_LABEL = "kubernetes.io/service-name";
@@ -35,7 +43,7 @@ function usualPort(written: unknown): EndpointPortData | undefined {
   if (!isFields(written)) return undefined;
   const { name = "", port, protocol = "TCP", appProtocol } = written;
   if (typeof name !== "string" || typeof protocol !== "string") return undefined;
-  if (!mayCount(port) || !mayName(appProtocol)) return undefined;
+  if (!isOptionalInteger(port) || !isOptionalText(appProtocol)) return undefined;
   const read: { -readonly [K in keyof EndpointPortData]: EndpointPortData[K] } = { name, protocol };
   if (port !== undefined) read.port = port;
   if (appProtocol !== undefined) read.appProtocol = appProtocol;
@@ -48,8 +56,10 @@ function usualEndpoint(written: unknown): EndpointData | undefined {
   if (!areTexts(addresses) || addresses.length === 0 || !isFields(conditions) || !isFields(targetRef)) return undefined;
   const { ready, serving, terminating } = conditions;
   const { kind = "", name = "" } = targetRef;
-  if (!maySay(ready) || !maySay(serving) || !maySay(terminating)) return undefined;
-  if (!mayName(nodeName) || !mayName(zone) || typeof kind !== "string" || typeof name !== "string") return undefined;
+  if (!isOptionalBoolean(ready) || !isOptionalBoolean(serving) || !isOptionalBoolean(terminating)) return undefined;
+  if (!isOptionalText(nodeName) || !isOptionalText(zone) || typeof kind !== "string" || typeof name !== "string") {
+    return undefined;
+  }
   // Endpoints without this field are ready. Assignments, because spreads take three times as long.
   const read: { -readonly [K in keyof EndpointData]: EndpointData[K] } = { addresses, ready: ready ?? true };
   if (serving !== undefined) read.serving = serving;

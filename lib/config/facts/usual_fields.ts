@@ -21,17 +21,17 @@ export function areTexts(value: unknown): value is string[] {
 }
 
 /** Whether a value is a boolean or missing. */
-export function maySay(value: unknown): value is boolean | undefined {
+export function isOptionalBoolean(value: unknown): value is boolean | undefined {
   return value === undefined || typeof value === "boolean";
 }
 
 /** Whether a value is a string or missing. */
-export function mayName(value: unknown): value is string | undefined {
+export function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
 /** Whether a value is an integer or missing. */
-export function mayCount(value: unknown): value is number | undefined {
+export function isOptionalInteger(value: unknown): value is number | undefined {
   return value === undefined || Number.isSafeInteger(value);
 }
 

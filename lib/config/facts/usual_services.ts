@@ -6,7 +6,16 @@
  */
 import { FAMILY_POLICIES, type FamilyPolicy, IP_FAMILIES, wantedFamilies } from "./ip_families.ts";
 import type { IpFamily, ServiceData, ServicePortData } from "./service_data.ts";
-import { areTexts, eachUsual, isFields, isTextMap, mayCount, mayName, maySay, NO_FIELDS } from "./usual_fields.ts";
+import {
+  areTexts,
+  eachUsual,
+  isFields,
+  isOptionalBoolean,
+  isOptionalInteger,
+  isOptionalText,
+  isTextMap,
+  NO_FIELDS,
+} from "./usual_fields.ts";
 
 /** The service; undefined: the schema must read the service, or report the mistakes. */
 export function usualService(written: unknown): ServiceData | undefined {
@@ -15,12 +24,12 @@ export function usualService(written: unknown): ServiceData | undefined {
   const { type = "ClusterIP", clusterIP = "", clusterIPs = [], externalIPs = [], selector = NO_FIELDS } = spec;
   const { ipFamilies = [], ipFamilyPolicy } = spec;
   const { externalName, ports = [], publishNotReadyAddresses, trafficDistribution, internalTrafficPolicy } = spec;
-  if (typeof type !== "string" || typeof clusterIP !== "string" || !mayName(externalName)) return undefined;
+  if (typeof type !== "string" || typeof clusterIP !== "string" || !isOptionalText(externalName)) return undefined;
   if (!areTexts(clusterIPs) || !areTexts(externalIPs) || !isTextMap(selector) || !Array.isArray(ports)) {
     return undefined;
   }
-  if (!maySay(publishNotReadyAddresses)) return undefined;
-  if (!mayName(trafficDistribution) || !mayName(internalTrafficPolicy)) return undefined;
+  if (!isOptionalBoolean(publishNotReadyAddresses)) return undefined;
+  if (!isOptionalText(trafficDistribution) || !isOptionalText(internalTrafficPolicy)) return undefined;
   if (!areFamilies(ipFamilies) || !mayBePolicy(ipFamilyPolicy)) return undefined;
   const addresses = clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP];
   const families = addresses.length > 0 ? undefined : wantedFamilies(ipFamilies, ipFamilyPolicy);
@@ -47,15 +56,15 @@ function areFamilies(written: unknown): written is readonly IpFamily[] {
 }
 
 function mayBePolicy(written: unknown): written is FamilyPolicy | undefined {
-  return mayName(written) && (written === undefined || (FAMILY_POLICIES as readonly string[]).includes(written));
+  return isOptionalText(written) && (written === undefined || (FAMILY_POLICIES as readonly string[]).includes(written));
 }
 
 function usualPort(written: unknown): ServicePortData | undefined {
   if (!isFields(written)) return undefined;
   const { name = "", port, protocol = "TCP", appProtocol, targetPort, nodePort } = written;
   if (typeof name !== "string" || typeof protocol !== "string" || port === undefined) return undefined;
-  if (!mayCount(port) || !mayCount(nodePort) || !mayName(appProtocol)) return undefined;
-  if (!mayCount(targetPort) && !mayName(targetPort)) return undefined;
+  if (!isOptionalInteger(port) || !isOptionalInteger(nodePort) || !isOptionalText(appProtocol)) return undefined;
+  if (!isOptionalInteger(targetPort) && !isOptionalText(targetPort)) return undefined;
   const read: { -readonly [K in keyof ServicePortData]: ServicePortData[K] } = { name, port: port!, protocol };
   if (appProtocol !== undefined) read.appProtocol = appProtocol;
   if (targetPort !== undefined) read.targetPort = targetPort;
@@ -74,7 +83,7 @@ function usualLoadBalancers(status: unknown): readonly string[] | undefined {
 function usualAddress(written: unknown): readonly string[] | undefined {
   if (!isFields(written)) return undefined;
   const { ip, hostname } = written;
-  if (!mayName(ip) || !mayName(hostname)) return undefined;
+  if (!isOptionalText(ip) || !isOptionalText(hostname)) return undefined;
   const address = ip ?? hostname;
   return address === undefined ? [] : [address];
 }

@@ -13,13 +13,18 @@ export interface AssignedAddress {
   readonly value: string;
 }
 
-/** Most rows to read: a service entry has at most 256 hosts, each with an address of both families. */
+/**
+ * Most rows to read. A service entry has at most 256 hosts, each with at most two addresses, so twice the needed rows.
+ */
 const MOST_ROWS = 1024;
 
 const row = z.object({ host: z.string().min(1).max(253), value: z.string().min(1).max(64) });
 const status = z.object({ addresses: z.array(z.unknown()) });
 
-/** The rows of a status, without rows of another shape, which no user could mend. Undefined: none. */
+/**
+ * The rows of a status, without malformed rows: a control plane writes the status, so a user could not correct the
+ * rows. Undefined: no rows.
+ */
 export function readAssigned(tree: unknown): readonly AssignedAddress[] | undefined {
   const found = status.safeParse(tree);
   if (!found.success) return undefined;

@@ -8,7 +8,7 @@
 import type { CelRule, StructuralRules } from "../schema/structural_schema.ts";
 import type { Kind } from "./kinds.ts";
 
-/** Whether a field is written: a list or map with elements, a text that is not empty, an object. */
+/** Whether a list, map or text is present and not empty. */
 const filled = (key: string) => `(has(self.${key}) && size(self.${key}) > 0)`;
 const given = (key: string) => `has(self.${key})`;
 

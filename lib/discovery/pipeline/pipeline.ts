@@ -225,7 +225,7 @@ export class Pipeline {
     this.#debouncer.together(change);
   }
 
-  /** Takes changes in. The services of service entries are no change of their own. */
+  /** Takes changes in. The services that follow from service entries are not counted as changes. */
   *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
     const arrived = new Set(added.map((object) => object.key));
     this.known.take(removed, added);

@@ -116,7 +116,7 @@ export class FactFeeds {
 
   #definedFeed(one: FactResource, parts: FactFeedsParts, { groups, version }: SharingApi): DefinedFeed<Fact> {
     const { kind, plural, namespaced } = one;
-    // A fault of a shared feed is no trouble of the cluster: the server can work without exports and imports.
+    // A fault of a shared feed is not a fault of the cluster: the server can work without exports and imports.
     const feed: ApiFeed<Fact> = this.#feedOf(one, parts, (error) => defined.troubled(error));
     const places = groups.map((group) => ({ group, version, plural, kind, namespaced }));
     const log = parts.kernel.log.scope("orch");

@@ -77,7 +77,7 @@ export function requestFault({ headers, malformed }: HeaderList): string | undef
   if (!headers[":scheme"]) return "no :scheme";
   if (!headers[":path"]) return "no :path";
   const length = headers["content-length"];
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) return "content-length that is no number";
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) return "content-length that is not a number";
   return undefined;
 }
 

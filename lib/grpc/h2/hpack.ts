@@ -108,7 +108,7 @@ export class HpackDecoder {
     if (!huffman) return this.#data.toString("latin1", from, this.#at);
     const out = Buffer.allocUnsafe(huffmanSize(this.#at - from));
     const length = decodeHuffman(this.#data.subarray(from, this.#at), out);
-    if (length < 0) throw broken("a string that is no Huffman code");
+    if (length < 0) throw broken("a string that is not a Huffman code");
     return out.toString("latin1", 0, length);
   }
 

@@ -90,12 +90,12 @@ export function readBaseline(text: string): Baseline {
   try {
     tree = JSON.parse(text);
   } catch (error) {
-    throw new UnreadableKnown(`the file is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnreadableKnown(`the file is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   const read = baselineFile.safeParse(tree);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new UnreadableKnown(`the file is no baseline: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+  throw new UnreadableKnown(`the file is not a baseline: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
 }
 
 /** Findings, split by a baseline. */

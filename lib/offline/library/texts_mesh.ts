@@ -18,8 +18,8 @@ export interface MeshTexts {
   /** Further files and folders to read. */
   readonly paths?: readonly string[];
   /**
-   * Text of the mesh configuration. Default: the mesh configuration in an object of the texts by which a control plane
-   * is installed, or else the defaults.
+   * Text of the mesh configuration. Default: the mesh configuration in a config map among the texts, as an installation
+   * has it; without such a config map, the built-in defaults.
    */
   readonly meshConfig?: string;
   /** DNS suffix of services. Default `cluster.local`. */

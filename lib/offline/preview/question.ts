@@ -34,7 +34,7 @@ export function readPreview(body: Uint8Array): PreviewQuestion {
     tree = JSON.parse(new TextDecoder().decode(body));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UnreadableQuestion(`the body is no JSON: ${why}`);
+    throw new UnreadableQuestion(`the body is not JSON: ${why}`);
   }
   const read = question.safeParse(tree, { reportInput: true });
   if (read.success) return read.data;

@@ -1,6 +1,6 @@
 /**
- * Answers previews of a server in a worker for each preview. Previews run one at a time and in bounded time, and the
- * data for the worker is copied in small parts.
+ * Answers a server's previews, each in a new worker. Previews run one at a time and in bounded time, and the data for
+ * the worker is copied in small parts.
  *
  * Permissions: those of the worker; none of its own.
  *
@@ -18,7 +18,7 @@ import { fromStruct } from "../../pb/wellknown.ts";
 import type { ConnectedNode, PreviewInput, PreviewOutput, SentFact } from "./messages.ts";
 import { isSame } from "../diff/diff.ts";
 
-/** How previews are answered. */
+/** Settings of the previews. */
 export interface PreviewOptions {
   readonly settings: DiscoverySettings;
   readonly domain: string;
@@ -108,7 +108,7 @@ export class WorkerPreviews implements PreviewRunner {
     }
     for (
       const part of chunks(
-        [...view.findings()].filter(({ name, place }) => isOfFolder(place) && !BESIDE_READING.has(name)),
+        [...view.findings()].filter(({ name, place }) => isOfFolder(place) && !FROM_OTHER_SOURCES.has(name)),
       )
     ) {
       tell({ say: "findings", findings: part });
@@ -129,10 +129,8 @@ function sentFact(fact: Fact): SentFact {
   return { kind, meta, spec: { type, keys: Object.keys(data) }, origin };
 }
 
-/**
- * Findings about the folder that come from other sources, not from its texts. Other files do not change these findings.
- */
-const BESIDE_READING: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
+/** Findings about the folder that other sources cause. Other files in the folder do not change these findings. */
+const FROM_OTHER_SOURCES: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
 
 /** The connected proxies, each once. */
 function nodesOf({ xds }: AskedServer): ConnectedNode[] {

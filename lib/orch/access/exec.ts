@@ -47,7 +47,7 @@ export async function execCredentials({ command, args, env, apiVersion }: ExecPr
     throw new Error(`${command} ended with ${output.code}: ${said}`);
   }
   const read = printed.safeParse(parsed(new TextDecoder().decode(output.stdout)));
-  if (!read.success) throw new Error(`${command} printed something else than an ExecCredential with a status`);
+  if (!read.success) throw new Error(`${command} printed something other than an ExecCredential with a status`);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = read.data.status;
   if (!token && !(cert && key)) throw new Error(`${command} printed neither a token nor a certificate with its key`);
   return {

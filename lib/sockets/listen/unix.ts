@@ -78,7 +78,7 @@ async function acceptAll(listener: Deno.UnixListener, path: string, accept: (tra
 async function checkFree(path: string, takeOver: boolean): Promise<void> {
   const info = await Deno.lstat(path).catch(() => undefined);
   if (info === undefined) return;
-  if (!info.isSocket) throw new Deno.errors.AddrInUse(`${path} is a file that is no socket`);
+  if (!info.isSocket) throw new Deno.errors.AddrInUse(`${path} is a file, not a socket`);
   if (takeOver) return;
   try {
     (await Deno.connect({ transport: "unix", path })).close();

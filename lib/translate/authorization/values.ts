@@ -1,6 +1,6 @@
 /**
- * Values of authorization rules as Envoy's matchers: `*` is anything but nothing, `*text` an end, `text*` a beginning,
- * everything else the whole text.
+ * Values of authorization rules as Envoy's matchers. `*` matches any text that is not empty, `*text` a suffix, `text*`
+ * a prefix, and any other value exactly itself.
  *
  * @module
  */
@@ -45,8 +45,8 @@ export function serviceAccountMatcher(value: string, ownNamespace: string): Stri
 }
 
 /**
- * A host, in any case. A value without a port matches a request with any port: the port is the client's text, and
- * neither routes nor workloads distinguish hosts by port.
+ * A host, in any case. A value without a port matches a request with any port: the client chooses the port in the text
+ * of the host, and neither routes nor workloads distinguish hosts by port.
  */
 export function hostMatcher(value: string): StringMatcher {
   const hasPort = /:\d*$/.test(value) && !value.endsWith("]");

@@ -51,7 +51,7 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
   return { message: assignment(read, d, candidates), causes: causesOf(d) };
 }
 
-/** Endpoints for a cluster whose endpoint names the proxy resolves. Names are allowed, Unix sockets are not. */
+/** Endpoints for a cluster whose host names the proxy resolves. Addresses may be host names, but not Unix sockets. */
 export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
@@ -74,7 +74,7 @@ function candidatesOf(
   return found;
 }
 
-/** How an endpoint is reached; undefined: not at all. */
+/** The way to an endpoint; undefined: the proxy cannot reach the endpoint. */
 function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCandidate | undefined {
   const entrances = entrancesTo(read, endpoint);
   const dialled = entrances.length === 0;

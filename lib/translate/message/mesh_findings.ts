@@ -38,6 +38,7 @@ function* patchFindings(filter: ProxyFilter): Iterable<Finding> {
 export function addressRangeFindings(range: { readonly wanted: number; readonly available: number }): Finding[] {
   const { wanted, available } = range;
   if (wanted <= available) return [];
-  const text = `more services without addresses than automatic addresses (${available}): the youngest have none`;
+  const text =
+    `${wanted} services want an automatic address, and only ${available} exist: the youngest services get none`;
   return [warningOf("too-few-addresses", [], text)];
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import { addedOnes } from "../../patches/added.ts";
+import { additionsOf } from "../../patches/added.ts";
 import type { PatchContext } from "../../patches/types.ts";
 import type { Built } from "../message/built.ts";
 import type { ReportNote } from "../message/notes.ts";
@@ -37,7 +37,7 @@ export function added<P extends keyof AddedMessages>(
   const patches = read.patches(part);
   if (patches === NO_PATCHES) return [];
   const taken = new Map<string, string>();
-  return addedOnes(patches, TARGETS[part], context?.(read)).flatMap((patch) => {
+  return additionsOf(patches, TARGETS[part], context?.(read)).flatMap((patch) => {
     const message = patch.value as AddedMessages[P];
     const { name = "" } = message;
     if (others.some(({ message }) => message.name === name)) {

@@ -10,9 +10,8 @@ export type NodeType = "sidecar" | "router";
 /** Kinds of configured proxies: the kinds in node ids, and gRPC libraries (node metadata `GENERATOR: grpc`). */
 export type ProxyType = NodeType | "proxyless";
 
-/** A row. */
 export interface ProxyProfile {
-  /** In sentences for people. */
+  /** The kind's name in sentences for people. */
   readonly noun: string;
   /** Sidecar objects narrow the view of the proxy. False: the proxy sees everything exported to its namespace. */
   readonly sidecarsApply: boolean;
@@ -34,7 +33,6 @@ export interface ProxyProfile {
   readonly namedCredentials: boolean;
 }
 
-/** All rows. */
 const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
   sidecar: {
     noun: "sidecar",
@@ -71,7 +69,6 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
   },
 };
 
-/** Every kind. */
 export const PROXY_TYPES: readonly ProxyType[] = Object.keys(PROFILES) as ProxyType[];
 
 /** Kinds in node ids. */

@@ -72,7 +72,7 @@ export function readRequest(bytes: Uint8Array, delta: boolean, table: InternedNa
     return scan(bytes, delta ? DELTA : SOTW, table);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw new RpcError(Code.INVALID_ARGUMENT, `the request is no discovery request: ${error.message}`);
+    throw new RpcError(Code.INVALID_ARGUMENT, `the request is not a discovery request: ${error.message}`);
   }
 }
 

@@ -137,7 +137,7 @@ Deno.test("redirects are followed on the same host, ten requests long; one elsew
     [to(""), 200, ""],
     [to("/x", 304), 200, ""],
     [to("/round"), 500, "10 redirects led to no answer\n"],
-    [to("http://[x/"), 500, 'a redirect to "http://[x/", which is no URL\n'],
+    [to("http://[x/"), 500, 'a redirect to "http://[x/", which is not a URL\n'],
     [to("ftp://127.0.0.1/x"), 500, 'a redirect to "ftp://127.0.0.1/x", expected http or https\n'],
   ];
   for (const [response, status, body] of cases) {

@@ -223,7 +223,7 @@ Deno.test("secrets: Docker Hub has several keys; what is wrong is said without t
   assert.deepEqual(credentialsFor("reg.test", "{}"), { type: "none" });
   const table: readonly (readonly [string, RegExp])[] = [
     ["", /^the image pull secret is empty: the server has none, or none for this proxy$/],
-    ["{", /^the image pull secret is no JSON$/],
+    ["{", /^the image pull secret is not JSON$/],
     ["[]", /^the image pull secret: the document: expected a Docker configuration$/],
     ['{"auths":{"reg.test":{"password":5}}}', /auths\["reg\.test"\]\.password: expected a text$/],
     ['{"auths":{"reg.test":{"auth":"hunter2"}}}', /auths\["reg\.test"\]\.auth: expected user:password in base64$/],

@@ -40,18 +40,18 @@ Deno.test("of an archive it is the file that is wanted, else the first one", asy
     "z": wasmModule("z"),
   });
   assert.deepEqual(await unpack(archive, 100, (path) => path.endsWith("/plugin.wasm")), wasmModule("it"));
-  await assert.rejects(unpack(archive), /module is no Wasm module, and neither gzip nor tar/);
+  await assert.rejects(unpack(archive), /module is neither a Wasm module nor gzip nor tar/);
   await assert.rejects(unpack(archive, 100, () => false), /has no Wasm module in its archive/);
 });
 
 Deno.test("what is no module is refused with its reason", async () => {
   const module = wasmModule("x".repeat(600));
   const table: readonly (readonly [Uint8Array, RegExp])[] = [
-    [new Uint8Array(0), /is no Wasm module/],
-    [new TextEncoder().encode("<html>"), /is no Wasm module/],
-    [module.subarray(0, 6), /is no Wasm module/],
+    [new Uint8Array(0), /is neither a Wasm module/],
+    [new TextEncoder().encode("<html>"), /is neither a Wasm module/],
+    [module.subarray(0, 6), /is neither a Wasm module/],
     [gzip(module).subarray(0, 30), /module: .*(unexpected end|incomplete)/i],
-    [gzip(new TextEncoder().encode("text")), /is no Wasm module/],
+    [gzip(new TextEncoder().encode("text")), /is neither a Wasm module/],
     [tar({ a: module }).subarray(0, 900), /ends within a/],
     [gzip(gzip(gzip(gzip(gzip(module))))), /packed more than 4 times/],
   ];

@@ -214,7 +214,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "tcp-listener-conflict": { by: "winner" },
   "inbound-conflict": test(
     "offline/check_test.ts",
-    "of two ports at one port of a workload the first one holds there, and the other one is named",
+    "if two service ports share a port of a workload, the first one is served, and a finding names the other one",
   ),
   "domain-conflict": test(
     "translate/route/domain_owners_test.ts",

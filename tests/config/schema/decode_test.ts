@@ -160,7 +160,7 @@ for (const [name, field, written, expected] of SCALARS) {
 }
 
 Deno.test({
-  name: "labels get our spelling; keys of an object's prototype are plain keys, except the one that is not",
+  name: "labels get our spelling; names of an object's prototype are plain keys, and only __proto__ is refused",
   permissions: "none",
   fn() {
     const written = JSON.parse(
@@ -180,7 +180,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a thousand mistakes are reported as a hundred and a remark",
+  name: "of a thousand mistakes a hundred are reported, and a remark",
   permissions: "none",
   fn() {
     const { findings } = decode(list(string()), new Array(1000).fill(1));

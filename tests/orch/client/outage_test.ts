@@ -80,7 +80,7 @@ function watchAll(api: FlakyApi) {
   return { informers, lines, stop: () => Promise.all(informers.map((one) => one.stop())) };
 }
 
-Deno.test("an outage of eight minutes is one line at its begin and one at its end, for all kinds together", async () => {
+Deno.test("an outage of eight minutes is one line at its beginning and one at its end, for all kinds together", async () => {
   const api = new FlakyApi();
   const { informers, lines, stop } = watchAll(api);
   await Promise.all(informers.map(({ whenSynced }) => whenSynced));
@@ -102,7 +102,7 @@ Deno.test("an outage of eight minutes is one line at its begin and one at its en
   await stop();
 });
 
-Deno.test("a kind that is refused is a line of its own, whatever else goes on", async () => {
+Deno.test("a refused kind is a separate line, whatever else happens", async () => {
   const api = new FlakyApi();
   api.refused.add("secrets");
   const { informers, lines, stop } = watchAll(api);
@@ -117,7 +117,7 @@ Deno.test("a kind that is refused is a line of its own, whatever else goes on", 
   await stop();
 });
 
-Deno.test("a lock of the leader election adds no line to an outage, and says its trouble all the same", async () => {
+Deno.test("a lock of the leader election adds no line to an outage, and still reports its trouble", async () => {
   const api = new FlakyApi();
   const { lines, stop, informers } = watchAll(api);
   await Promise.all(informers.map(({ whenSynced }) => whenSynced));
@@ -135,7 +135,7 @@ Deno.test("a lock of the leader election adds no line to an outage, and says its
   await stop();
 });
 
-Deno.test("who stops asking while the API is away does not keep the outage open", () => {
+Deno.test("a caller that stops asking while the API is away does not keep the outage open", () => {
   const lines: string[] = [];
   const log = {
     warn: (message: unknown) => lines.push(`${message}`),
@@ -194,7 +194,7 @@ Deno.test("work by key, writers of status and questions about rights add no line
   await stop();
 });
 
-Deno.test("a key that is refused, and no outage, is a failure of its own", async () => {
+Deno.test("a refused key outside of an outage is a separate failure", async () => {
   const clock = createFakeClock();
   const log = openLog();
   const failures: [string, boolean][] = [];

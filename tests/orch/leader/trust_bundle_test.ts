@@ -1,4 +1,4 @@
-/** The mesh's roots are in a ClusterTrustBundle, by exactly the rights of the manifests; an API without it is warned of. */
+/** The mesh's roots are in a ClusterTrustBundle, with exactly the rights of the manifests. A log line warns of an API without the resource. */
 import assert from "node:assert/strict";
 import { trustBundle } from "../../../lib/discovery/duties/trust_bundle.ts";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
@@ -47,7 +47,7 @@ test("the bundle is made, follows the roots, and comes back when it is edited or
 });
 
 for (const file of ["pilot-discovery", "remote-leader"]) {
-  test(`the account of ${file} may do it; with one verb less it is refused`, async ({ server }) => {
+  test(`the account of ${file} may keep the bundle; with one verb less the API refuses`, async ({ server }) => {
     const needs = ({ resource }: Right) => ["clustertrustbundles", "signers"].includes(resource);
     await everyRightIsNeeded(server, [file], needs, async (as) => {
       const isThere = await server.objects.get(bundle) !== undefined;
@@ -66,7 +66,7 @@ for (const file of ["pilot-discovery", "remote-leader"]) {
   });
 }
 
-Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {
+Deno.test("an API without the resource: one warning with the variable's name, and the API is asked again", async () => {
   const lines: string[] = [];
   const asked: string[] = [];
   const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true }, {

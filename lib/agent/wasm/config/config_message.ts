@@ -1,40 +1,44 @@
 /**
- * One message of an extension's configuration, in either of two forms: protobuf bytes, or a structure with the fields
- * of protobuf's JSON (`udpa.type.v1.TypedStruct`). Fields that are not asked for stay as they are, known or not.
+ * One message of an extension's configuration, in one of two forms: protobuf bytes, or a structure with the fields of
+ * protobuf's JSON (`udpa.type.v1.TypedStruct`). A change of one field keeps the other fields, known or not.
  *
  * @module
  */
 
-/** A field: its name in the proto file, and its number there. */
+/** A field: its name and its number in the proto file. */
 export interface ConfigField {
   readonly name: string;
   readonly number: number;
 }
 
-/** A message. It is never changed; a method that changes something returns another one. */
+/** An immutable message. Methods that change a field return a new message. */
 export interface ConfigMessage {
-  /** The message as it is written. */
+  /** The encoded message. */
   readonly bytes: Uint8Array;
-  /** The message of a field; undefined: it is not there. */
+  /** The message in a field; undefined: the field is missing. */
   child(field: ConfigField): ConfigMessage | undefined;
-  /** The one of some fields that the message has, where a message may have one; undefined: none. */
+  /** The present field of a `oneof`; undefined: no field is present. If several are present, the last one counts. */
   oneOf<F extends ConfigField>(fields: readonly F[]): F | undefined;
-  /** The text of a field; empty: it is not there. */
+  /** The text of a field; empty: the field is missing. */
   text(field: ConfigField): string;
   /** The value of a boolean field. */
   flag(field: ConfigField): boolean;
-  /** The number of an enumerated field, whose names are in the order of their numbers; 0: it is not there. */
+  /**
+   * The number of an enumerated field; 0: the field is missing.
+   *
+   * @param names The names of the values, in the order of their numbers.
+   */
   choice(field: ConfigField, names: readonly string[]): number;
-  /** Milliseconds of a duration; undefined: it is not there. */
+  /** Milliseconds of a duration; undefined: the field is missing. */
   duration(field: ConfigField): number | undefined;
-  /** A map of texts. */
+  /** The entries of a map of texts. */
   texts(field: ConfigField): ReadonlyMap<string, string>;
-  /** Without the entries of a map whose keys are not kept. */
+  /** The message without the entries of a map whose keys are not kept. */
   filterTexts(field: ConfigField, isKept: (key: string) => boolean): ConfigMessage;
-  /** With another message in a field. */
+  /** The message with another message in a field. */
   with(field: ConfigField, value: ConfigMessage): ConfigMessage;
-  /** A message of the same form with one text. */
+  /** A new message of the same form with a text in a single field. */
   ofText(field: ConfigField, text: string): ConfigMessage;
-  /** A message of the same form with one message. */
+  /** A new message of the same form with a message in a single field. */
   ofChild(field: ConfigField, value: ConfigMessage): ConfigMessage;
 }

@@ -1,6 +1,6 @@
 /**
- * A message of an extension's configuration as a structure (`google.protobuf.Struct`) in protobuf's JSON form, whose
- * fields may have the names of the proto file, or those in camel case.
+ * A message of an extension's configuration as a structure (`google.protobuf.Struct`) in protobuf's JSON form. The
+ * names of fields are those of the proto file, or the same names in camel case.
  *
  * Field numbers: google/protobuf/struct.proto.
  *
@@ -15,7 +15,7 @@ import { changeFields, lastText, lastVarint, lengthDelimited, mergedField } from
 /** `Value`: string_value = 3, bool_value = 4, struct_value = 5. */
 const VALUE = { text: 3, flag: 4, structure: 5 };
 
-/** Reads as it is asked. @throws {WireError} then, where the bytes are no structure */
+/** Decodes a field when it is read. Reading throws {@linkcode WireError} if the bytes are not a structure. */
 export class StructMessage implements ConfigMessage {
   constructor(readonly bytes: Uint8Array) {}
 

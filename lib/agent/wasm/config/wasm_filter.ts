@@ -1,6 +1,6 @@
 /**
- * An extension's configuration (`envoy.config.core.v3.TypedExtensionConfig`) that names a remote Wasm module: that
- * module, and the same configuration with a local file.
+ * Extension configurations (`envoy.config.core.v3.TypedExtensionConfig`) with a remote Wasm module: the module's
+ * address, and the same configuration with a local file.
  *
  * Field numbers: envoy/extensions/wasm/v3/wasm.proto, envoy/config/core/v3/base.proto, http_uri.proto.
  *
@@ -13,32 +13,32 @@ import { StructMessage } from "./struct_message.ts";
 import { lastText, mergedField, setField } from "./wire_fields.ts";
 import { WireMessage } from "./wire_message.ts";
 
-/** The rule by which a module that is in the cache is fetched again. */
+/** Whether a cached module is fetched again. */
 export type PullPolicy = "Always" | "IfNotPresent" | "UNSPECIFIED_POLICY";
 
-/** A filter whose module is elsewhere. */
+/** A filter with a remote module. */
 export interface RemoteWasmFilter {
   /** Name of the resource. */
   readonly name: string;
   readonly level: "http" | "network";
-  /** Requests pass while the module cannot be had; else they are denied. */
+  /** Without the module, requests pass; false: requests are denied. */
   readonly failOpen: boolean;
-  /** The address of the module; empty: the configuration does not say. */
+  /** The address of the module; empty: the configuration names no address. */
   readonly url: string;
-  /** Digest in lower-case hex; empty: any. */
+  /** SHA-256 digest in lower-case hex; empty: any module is accepted. */
   readonly sha256: string;
-  /** Milliseconds for all attempts; undefined: not said. */
+  /** Milliseconds for all attempts; undefined: the configuration sets no timeout. */
   readonly timeout: number | undefined;
   readonly pullPolicy: PullPolicy;
   /** Credentials for the registry, a Docker configuration as JSON; undefined: none. */
   readonly pullSecret: string | undefined;
-  /** Version of the object that the configuration was made of. */
+  /** Version of the object behind the configuration. */
   readonly resourceVersion: string;
-  /** The resource with a file for a module, without variables that are for the agent. */
+  /** The resource with a local file in place of the remote module, and without the agent's variables. */
   withFile(path: string): Uint8Array;
 }
 
-/** Types of the filters. */
+/** Types of the filters, each with its level. */
 export const WASM_FILTERS: Readonly<Record<string, "http" | "network">> = {
   "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm": "http",
   "type.googleapis.com/envoy.extensions.filters.network.wasm.v3.Wasm": "network",
@@ -65,17 +65,17 @@ const FIELD = {
   timeout: { name: "timeout", number: 3 },
 } as const;
 
-/** Values of `FailurePolicy`, by their numbers. */
+/** The names of `FailurePolicy`, in the order of their numbers. */
 const FAILURE_POLICIES = ["UNSPECIFIED", "FAIL_RELOAD", "FAIL_CLOSED", "FAIL_OPEN"];
 
-/** Variables of these names are for agents, not for modules. */
+/** Names of variables for agents. Modules do not get these variables. */
 const FOR_AGENTS = /^(?:ISTIO|MESH)_META_/;
 
 /**
  * Reads a resource.
  *
- * @returns undefined when it names no remote module
- * @throws {WireError} when it is no such resource
+ * @returns undefined when the resource has no remote module
+ * @throws {WireError} when the bytes are not an extension configuration
  */
 export function remoteWasmFilter(resource: Uint8Array): RemoteWasmFilter | undefined {
   const any = mergedField(resource, 2);
@@ -120,7 +120,7 @@ function remoteFilter(
     ...known,
     failOpen: isFailOpen(plugin),
     url: uri?.text(FIELD.uri) ?? "",
-    // Servers say "nil" where Envoy wants some digest and the user gave none.
+    // Envoy requires a digest. Servers write "nil" if the user has given no digest.
     sha256: sha256 === "nil" ? "" : sha256,
     timeout: uri?.duration(FIELD.timeout),
     pullPolicy: pullPolicy(variable("IMAGE_PULL_POLICY")),
@@ -146,15 +146,18 @@ function pullPolicy(value: string | undefined): PullPolicy {
   return value === "Always" || value === "IfNotPresent" ? value : "UNSPECIFIED_POLICY";
 }
 
-/** Types of the stand-ins for a filter, and the field with its name in statistics. */
+/**
+ * Types of the filters that replace a filter without its module, and the number of the field with the prefix of
+ * statistics.
+ */
 const STAND_INS = {
   http: { type: "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC", prefix: 6 },
   network: { type: "type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC", prefix: 3 },
 } as const;
 
 /**
- * The stand-in for a filter whose module cannot be had: it allows everything, or denies everything, as the filter says
- * of its failure.
+ * The filter that replaces a filter without its module. It allows everything or denies everything, by the filter's
+ * `failOpen`.
  */
 export function standInOf({ name, level, failOpen }: RemoteWasmFilter): Uint8Array {
   const { type, prefix } = STAND_INS[level];

@@ -1,5 +1,5 @@
 /**
- * Fields of an encoded message, found and replaced without knowing the others.
+ * Fields of an encoded message, read and replaced without the message's type.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface WireField {
   readonly content: Uint8Array;
 }
 
-/** The length-delimited fields, in their order. @throws {WireError} when the bytes are no message */
+/** The length-delimited fields, in order. @throws {WireError} when the bytes are not a message */
 export function lengthDelimited(message: Uint8Array): WireField[] {
   const found: WireField[] = [];
   const cursor = new WireCursor(message);
@@ -24,7 +24,7 @@ export function lengthDelimited(message: Uint8Array): WireField[] {
   return found;
 }
 
-/** The last value of a varint field; 0: it is not there. @throws as above */
+/** The last value of a varint field; 0: the field is missing. @throws {WireError} when the bytes are not a message */
 export function lastVarint(message: Uint8Array, number: number): number {
   let value = 0;
   const cursor = new WireCursor(message);
@@ -35,15 +35,15 @@ export function lastVarint(message: Uint8Array, number: number): number {
   return value;
 }
 
-/** The last text of a field; empty: it is not there. @throws as above */
+/** The last text of a field; empty: the field is missing. @throws {WireError} when the bytes are not a message */
 export function lastText(message: Uint8Array, number: number): string {
   const last = lengthDelimited(message).findLast((field) => field.number === number);
   return last === undefined ? "" : utf8Text(last.content);
 }
 
 /**
- * The message of a field that is there once: of several, what protobuf makes of them, which is their bytes one after
- * the other. Undefined: it is not there.
+ * The message in a singular field. Occurrences of the field are merged as protobuf demands, by joining their bytes.
+ * Undefined: the field is missing.
  */
 export function mergedField(message: Uint8Array, number: number): Uint8Array | undefined {
   const parts = lengthDelimited(message).filter((field) => field.number === number).map(({ content }) => content);
@@ -51,9 +51,9 @@ export function mergedField(message: Uint8Array, number: number): Uint8Array | u
 }
 
 /**
- * Puts other content in place of length-delimited fields.
+ * Replaces the contents of length-delimited fields.
  *
- * @param change the content as it is to be; undefined: without the field
+ * @param change Returns the new content; undefined removes the field.
  */
 export function changeFields(
   message: Uint8Array,
@@ -74,7 +74,7 @@ export function changeFields(
   return concatBytes([new Uint8Array(0), ...parts]);
 }
 
-/** Puts one field in place of all of that number, at the end. */
+/** Replaces all occurrences of a field by one occurrence at the end. */
 export function setField(message: Uint8Array, number: number, content: Uint8Array): Uint8Array {
   const without = changeFields(message, number, () => undefined);
   return concatBytes([without, new MessageWriter().bytes(number, content).finish()]);

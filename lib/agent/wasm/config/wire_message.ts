@@ -7,7 +7,7 @@ import { MessageWriter } from "../../../grpc/message_writer.ts";
 import type { ConfigField, ConfigMessage } from "./config_message.ts";
 import { changeFields, lastText, lastVarint, lengthDelimited, mergedField, setField } from "./wire_fields.ts";
 
-/** Reads fields on demand. */
+/** Decodes a field when it is read. */
 export class WireMessage implements ConfigMessage {
   constructor(readonly bytes: Uint8Array) {}
 

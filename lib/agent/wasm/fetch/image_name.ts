@@ -9,7 +9,7 @@ export interface ImageName {
   /** `host` or `host:port` of the registry. */
   readonly registry: string;
   readonly repository: string;
-  /** `latest` when the name says none. */
+  /** `latest` if the name has no tag. */
   readonly tag: string;
   /** SHA-256 of the manifest, hex. Undefined: the tag decides. */
   readonly digest: string | undefined;
@@ -23,7 +23,7 @@ export const DOCKER_HUB = "registry-1.docker.io";
 const DIGEST = /@sha256:([0-9a-f]{64})$/i;
 const TAG = /^\w[\w.-]{0,127}$/;
 const PATH = /^[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?$/;
-/** A longer name is no name of an image: registries take 255 characters of a repository. */
+/** A longer name cannot be an image's name: registries take 255 characters of a repository. */
 const MAX_NAME = 1024;
 
 /** Path, tag and digest of a name, after the registry. Undefined: the name has no path. */

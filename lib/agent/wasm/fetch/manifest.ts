@@ -57,7 +57,7 @@ export function readManifest(text: string, contentType: string, of: string): Ima
   try {
     data = JSON.parse(text);
   } catch {
-    throw new FetchFault(`${of}: the manifest is no JSON`, "manifest_failure");
+    throw new FetchFault(`${of}: the manifest is not JSON`, "manifest_failure");
   }
   const { success, data: found, error } = schema.safeParse(data, { reportInput: true });
   if (!success) {

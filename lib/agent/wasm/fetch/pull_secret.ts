@@ -61,7 +61,7 @@ function readConfiguration(json: string): z.infer<typeof schema> {
   try {
     data = JSON.parse(json);
   } catch {
-    throw new FetchFault("the image pull secret is no JSON", "manifest_failure");
+    throw new FetchFault("the image pull secret is not JSON", "manifest_failure");
   }
   const { success, data: found, error } = schema.safeParse(data);
   if (success) return found;

@@ -46,7 +46,7 @@ async function* open(
       yield* open(bounded(gunzipped(reader.rest(), of), MAX_MODULE_BYTES, `${of}, unpacked,`), of, isModule, depth + 1);
     } else if (ascii(head.subarray(257, 262)) === "ustar") {
       yield* open(tarFile(reader, of, isModule), of, isModule, depth + 1);
-    } else throw new FetchFault(`${of} is no Wasm module, and neither gzip nor tar`, "fetch_failure");
+    } else throw new FetchFault(`${of} is neither a Wasm module nor gzip nor tar`, "fetch_failure");
   } finally {
     await reader.close();
   }

@@ -13,7 +13,7 @@ export const PEER_KEY = "peer";
 /** Key of the mark that the peer sent a statement and expects an answer. */
 export const ASKED_KEY = "asked";
 
-/** The facts about a workload, by their names in the header. */
+/** The parts of a statement: facts about a workload, by their names in the header. */
 const PARTS = ["workload", "namespace", "app", "version", "service", "revision", "cluster"] as const;
 type PeerPart = typeof PARTS[number];
 
@@ -28,21 +28,21 @@ export const PEER_TAGS: Readonly<Record<string, PeerPart>> = {
   cluster: "cluster",
 };
 
-/** The proxy's own part. The expression is for connections, and for requests that bypass the filters. */
+/** A part of the proxy's own statement. The expression serves connections, and requests that bypass the filters. */
 export function ownPart(part: PeerPart, exchanged: boolean): TagCommand[] {
   const asked = cel(`xds.node.metadata['${PEER_METADATA}']['${part}']`);
   return exchanged ? [GATHERED.own(part), asked] : [asked];
 }
 
 /**
- * The part of the client. The client's certificate is more reliable about the namespace than the header.
+ * A part of the client's statement. For the namespace the client's certificate is more reliable than the header.
  *
  * @param exchanged Headers are exchanged.
  * @param hbone The connection's certificate is not the client's: the client's namespace is in filter state.
  */
-export function askingPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
+export function clientPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
   const certified = part === "namespace" ? [certifiedNamespace(exchanged, hbone)] : [];
-  return firstOf(...certified, ...saidOf(part, exchanged), ...nothingOf(part, exchanged));
+  return firstOf(...certified, ...headerPart(part, exchanged), ...fallbackPart(part, exchanged));
 }
 
 /** The namespace in the name of the client's certificate, as an expression. */
@@ -54,22 +54,22 @@ function certifiedNamespace(exchanged: boolean, hbone: boolean): TagCommand {
   return exchanged ? GATHERED.certified : cel(CERTIFIED_NAMESPACE);
 }
 
-/** The namespace in the name of the server's certificate, at a client. */
+/** The namespace in the name of the server's certificate, evaluated at the client. */
 const ASKED_CERTIFIED_NAMESPACE = CERTIFIED_NAMESPACE.replace("connection.", "upstream.");
 
 /**
- * The part of the server: from the server's statement, else from the endpoint's metadata. Here, too, the certificate is
- * more reliable about the namespace.
+ * A part of the server's statement, else of the endpoint's metadata. For the namespace the server's certificate is more
+ * reliable than both.
  *
  * @param exchanged Headers are exchanged.
  */
-export function askedPart(part: PeerPart, exchanged: boolean): string {
+export function serverPart(part: PeerPart, exchanged: boolean): string {
   const certified = exchanged ? GATHERED.certified : cel(ASKED_CERTIFIED_NAMESPACE);
   return firstOf(
     ...(part === "namespace" ? [certified] : []),
-    ...saidOf(part, exchanged),
+    ...headerPart(part, exchanged),
     ...ofEndpoint(part, exchanged),
-    ...nothingOf(part, exchanged),
+    ...fallbackPart(part, exchanged),
   );
 }
 
@@ -82,12 +82,12 @@ function ofEndpoint(part: PeerPart, exchanged: boolean): TagCommand[] {
   return [cel(`re.extract(${text}, '${before}([^;]+)(?:;.*)?$', '\\\\1')`)];
 }
 
-/** Tags from the header of the other side. */
-export function saidOf(part: PeerPart, exchanged: boolean): TagCommand[] {
+/** A part from the header of the other side; empty if headers are not exchanged. */
+export function headerPart(part: PeerPart, exchanged: boolean): TagCommand[] {
   return exchanged ? [metadata(PEER_NAMESPACE, PEER_KEY, part)] : [];
 }
 
-function nothingOf(part: PeerPart, exchanged: boolean): (TagCommand | FixedText)[] {
+function fallbackPart(part: PeerPart, exchanged: boolean): (TagCommand | FixedText)[] {
   return constant(part === "revision" ? "latest" : "unknown", exchanged);
 }
 

@@ -8,7 +8,7 @@ import type { LoggingPlace } from "../access_logs.ts";
 import { LOCAL_PRINCIPAL, PEER_PRINCIPAL } from "../../hbone/names.ts";
 import { BLOCK_ALL } from "../../message/unknown_hosts.ts";
 import { GATHERED } from "./gathered.ts";
-import { askedPart, askingPart, constant, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
+import { clientPart, constant, headerPart, ownPart, PEER_TAGS, serverPart } from "./peer.ts";
 import { cel, firstOf, type TagCommand } from "./tag_value.ts";
 
 /** Where metrics are measured. */
@@ -58,8 +58,8 @@ function workloadTags({ side, exchanged, hbone }: MeasuredPlace): (readonly [str
   return Object.entries(PEER_TAGS).flatMap(([tag, part]) => {
     const own = firstOf(...ownPart(part, exchanged));
     return side === "client"
-      ? [[`source_${tag}`, own], [`destination_${tag}`, askedPart(part, exchanged)]] as const
-      : [[`source_${tag}`, askingPart(part, exchanged, hbone === true)], [`destination_${tag}`, own]] as const;
+      ? [[`source_${tag}`, own], [`destination_${tag}`, serverPart(part, exchanged)]] as const
+      : [[`source_${tag}`, clientPart(part, exchanged, hbone === true)], [`destination_${tag}`, own]] as const;
   });
 }
 
@@ -101,7 +101,7 @@ function serviceTags({ side, place, trustsHost, exchanged }: MeasuredPlace): (re
     ? [{ command: "REQUEST_HEADER", param: ":AUTHORITY" }]
     : [];
   const refused = side === "client" && place === "http" ? [REFUSED] : [];
-  const namespace = side === "server" ? ownPart("namespace", exchanged) : saidOf("namespace", exchanged);
+  const namespace = side === "server" ? ownPart("namespace", exchanged) : headerPart("namespace", exchanged);
   const unknown = constant("unknown", exchanged);
   return [
     ["destination_service", firstOf(...ofService("host", exchanged), ...unnamed, ...unknown)],
