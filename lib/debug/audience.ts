@@ -31,7 +31,7 @@ export type AudienceOf = (
   head: Pick<RequestHead, "peer" | "headers">,
 ) => PageAudience | HttpResponse | Promise<PageAudience | HttpResponse>;
 
-/** See the module: the rule for a proven identity. @param systemNamespace the server's own */
+/** What a client with a proven identity may see. @param systemNamespace the server's own */
 export function audienceOf(
   { uri, namespace }: { readonly uri: string; readonly namespace: string | undefined },
   systemNamespace: string,

@@ -97,7 +97,7 @@ export interface PortParts {
   readonly injector: Injector | undefined;
 }
 
-/** Ports in use, of interest where 0 was asked for. */
+/** The used ports. For port 0 in an address the system chooses a port. */
 export interface ServerPorts {
   readonly grpc: number;
   /** Undefined: no discovery over TLS. */
@@ -178,7 +178,10 @@ export async function openPorts(
   };
 }
 
-/** The unusable addresses, for a start that another fault has ended. Each address is opened for a moment. */
+/**
+ * Tries each address for a moment, and returns the unusable addresses. For a start that has already failed, so that one
+ * report names all faults.
+ */
 export async function freePortFaults(options: PortOptions): Promise<readonly StartFault[]> {
   const opened: Listener[] = [];
   const sockets = new Sockets();
@@ -197,7 +200,7 @@ export async function freePortFaults(options: PortOptions): Promise<readonly Sta
   return sockets.faults;
 }
 
-/** The port of webhooks over TLS; undefined: there is none. */
+/** Opens the port of webhooks over TLS. Returns undefined without such a port. */
 async function openWebhooks(
   address: string | undefined,
   { webhookTls: tls, injector, kernel }: PortParts,

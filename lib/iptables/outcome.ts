@@ -4,13 +4,13 @@
  * @module
  */
 
-/** Hears of each step. */
+/** Receives a message for each step. */
 export interface Reporter {
   info(message: string): void;
   warn(message: string): void;
 }
 
-/** Why redirection cannot be as wanted: each reason is a line. */
+/** Why redirection cannot be set up. Each line of the message is one reason. */
 export class ApplyError extends Error {
   override readonly name = "ApplyError";
 }

@@ -1,5 +1,5 @@
 /**
- * The service behind a name, for builders and for judges of names.
+ * The service behind a name. Builders of resources and checks of references follow names in the same way.
  *
  *     exact host ─> alias, followed ─> exact host ...
  *     else the most specific wildcard over the name
@@ -8,20 +8,20 @@
  */
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 
-/** An alias of an alias of ... ends here. */
+/** Longest chain of aliases. */
 const MAX_ALIASES = 4;
 
 /** Where a name leads. */
 export interface NamedService<S> {
-  /** The last name: of the question, or behind aliases. */
+  /** The given name, or the name at the end of the aliases. */
   readonly name: string;
-  /** Host of the service, or the name if there is no service. A wildcard for names under the wildcard. */
+  /** Host of the service: `name`, or the wildcard over `name`. Without a service: `name`. */
   readonly host: string;
-  /** Absent: no service has the name, or an alias has no end. */
+  /** Absent: no service has the name, or the chain of aliases is too long. */
   readonly service?: S;
 }
 
-/** The fact about a service that decides where the name leads. */
+/** The property of a service that leads to another name. */
 interface Aliased {
   /** The host behind the alias. */
   readonly externalName?: string | undefined;

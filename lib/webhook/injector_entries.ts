@@ -11,10 +11,10 @@
  * Each entry exists in this project's spelling and in Istio's. On a namespace or pod with labels in both spellings,
  * this project's labels count, so that no pod matches two entries; either spelling opts out.
  *
- * Where Istio's injector runs, labels in Istio's spelling ask Istio's injector too. The API calls configurations in the
- * order of their names, and `istio-...` comes before `mesh-...`: so the entries in Istio's spelling leave out pods that
- * Istio's injector has already changed. The API decides by itself, and such pods do not wait for this server. Of the
- * other entries the injector sees the same and adds no second proxy.
+ * Labels in Istio's spelling also select the pod for Istio's injector, if the cluster has one. The API calls webhooks
+ * in the order of their configurations' names, and `istio-...` comes before `mesh-...`: so the entries in Istio's
+ * spelling leave out pods that Istio's injector has already changed. The API decides this without asking the server.
+ * For pods of the other entries the injector itself looks for Istio's proxy, and adds no second proxy.
  *
  * Labels of a namespace do not select pods that the injector itself needs: with `failurePolicy: Fail`, the first server
  * could never start. So the server's namespace and the orchestrator's namespaces are exempt from entries by namespace.
@@ -41,7 +41,7 @@ export interface InjectorEntry {
   readonly name: string;
   readonly namespaceSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
   readonly objectSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
-  /** Conditions on the pod beside its labels, in CEL. All must hold. Absent: there are none. */
+  /** Conditions on the pod beside its labels, in CEL. All must hold. Absent: no conditions. */
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 

@@ -50,7 +50,7 @@ Deno.test("changes one by one leave the findings that a fresh analysis has", () 
   );
 });
 
-Deno.test("what changes while the analysis goes on leaves the findings that a fresh analysis has", () => {
+Deno.test("changes during an analysis leave the findings that a fresh analysis has", () => {
   const steps = fc.array(fc.record({ written: step, steps: fc.nat({ max: 4 }), reset: fc.nat({ max: 19 }) }), {
     ...{ minLength: 5, maxLength: 30, size: "max" },
   });
@@ -86,7 +86,7 @@ metadata: { name: s${at}, namespace: n${at % 10} }
 spec: { hosts: [s${at}.example.com], http: [{ route: [{ destination: { host: s${at}.example.com } }] }] }
 `;
 
-Deno.test("an edit looks at what it touches: as many objects in a mesh of 50 services as in one of 400", () => {
+Deno.test("an edit analyzes only affected objects: as many in a mesh of 50 services as in a mesh of 400", () => {
   const built = (size: number) => {
     const folder = new AnalyzedFolder();
     folder.write(Object.fromEntries(Array.from({ length: size }, (_, at) => [`${at}.yaml`, entry(at)])));
@@ -115,7 +115,7 @@ spec:
       tls: { mode: SIMPLE, credentialName: c${at} }
 `;
 
-Deno.test("an edit of a Gateway looks at Gateways of its host alone, and finds one that wants the same", () => {
+Deno.test("an edit of a Gateway analyzes only Gateways of its host, and finds a Gateway with the same host", () => {
   const built = (size: number) => {
     const folder = new AnalyzedFolder();
     folder.write(

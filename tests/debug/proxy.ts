@@ -16,7 +16,6 @@ const SIDECAR = { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
 /** A gateway of namespace `x`. */
 export const ROUTER = { id: "router~10.0.0.2~door.x~x.svc.cluster.local" };
 
-/** See the module. */
 export class TestProxy implements Disposable {
   readonly #client: grpc.Client;
   readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -42,8 +41,9 @@ export class TestProxy implements Disposable {
   }
 
   /**
-   * Attaches a proxy, and waits for its clusters. @param refusal The proxy's words about every response. Default:
-   * accepts every response.
+   * Attaches a proxy, and waits for its clusters.
+   *
+   * @param refusal Text with which the proxy rejects every response. Default: the proxy accepts every response.
    */
   static async attach(port: number, node: object = SIDECAR, refusal?: string): Promise<TestProxy> {
     const proxy = new TestProxy(port, node, refusal);

@@ -24,7 +24,6 @@ interface Response {
   readonly resources?: readonly { readonly type_url: string; readonly value: Uint8Array }[];
 }
 
-/** See the module. */
 export class QuestionClient implements Disposable {
   readonly #connection: ClientConnection;
   readonly #call: ClientCall;

@@ -56,12 +56,12 @@ function world() {
 
 const CONFIG = "extension/extensions.istio.io/wasmplugin/x.a";
 
-Deno.test("another module of a plugin builds one configuration and no listener, and sends that alone, to its workload alone", () => {
+Deno.test("a plugin with another module builds one configuration and no listener, and only this configuration is sent, only to the plugin's workload", () => {
   const { fixture, counted } = world();
   const first = counted(() => fixture.put(plugin({ ...of("s3"), match: [{ mode: "SERVER" }] })));
   assert.deepEqual(Object.keys(first.changed), ["2"]);
   assert.ok(first.changed["2"]!.includes(CONFIG) && first.changed["2"]!.includes("listener/virtualInbound"));
-  assert.equal(first.listeners, 0, "inbound plugins are none of outbound listeners'");
+  assert.equal(first.listeners, 0, "outbound listeners do not have inbound plugins");
   const next = counted(() => fixture.put(plugin({ ...of("s3"), match: [{ mode: "SERVER" }], url: "example.com/a:2" })));
   assert.deepEqual(next, { listeners: 0, extensions: 1, changed: { 2: [CONFIG] } });
 });
@@ -72,14 +72,14 @@ Deno.test("a plugin of the namespace builds each outbound listener and its confi
   assert.deepEqual([listeners, extensions, Object.keys(changed).length], [COUNT, 1, COUNT]);
 });
 
-Deno.test("a plugin that goes leaves no filter and no configuration, and what there was before is not built again", () => {
+Deno.test("a removed plugin leaves no filter and no configuration, and the former listeners are not built again", () => {
   const { fixture, counted } = world();
   const { changed } = counted(() => fixture.put(plugin(of("s3"))));
   const after = counted(() => fixture.remove("WasmPlugin/x/a"));
   assert.deepEqual(after, { listeners: 0, extensions: 0, changed });
 });
 
-Deno.test("a proxy that cannot run a plugin is a finding as long as there is one", () => {
+Deno.test("a plugin is a finding as long as a connected proxy cannot run it", () => {
   const fixture = new Fixture();
   fixture.put(service(1), plugin());
   fixture.pipeline.flush();

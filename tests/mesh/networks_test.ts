@@ -16,7 +16,7 @@ const WRITTEN = {
   },
 };
 
-Deno.test("an address is in the network of its range, else in that of the cluster", () => {
+Deno.test("an address is in the network of its range, else in the cluster's network", () => {
   const lookup = networkLookup(WRITTEN, "c1");
   assert.deepEqual(["10.2.0.1", "10.3.0.1", "name.example"].map(lookup), ["n2", "n1", "n1"]);
   assert.equal(networkLookup(WRITTEN, "c2")("10.3.0.1"), "");
@@ -27,7 +27,7 @@ Deno.test("a service is a gateway of networks that name the cluster's registry",
   assert.deepEqual([...gatewaysByService(WRITTEN, "c2")], []);
 });
 
-Deno.test("entrances are addresses, each once, in an order that does not depend on where they are from", () => {
+Deno.test("entrances are unique addresses, in an order that does not depend on their sources", () => {
   const found = [{ network: "n2", address: "192.0.2.1", port: 15443 }, {
     network: "n1",
     address: "2001:DB8:0::1",
@@ -45,7 +45,7 @@ Deno.test("entrances are addresses, each once, in an order that does not depend 
   assert.deepEqual(shown(all, () => []), [["n1", ["2001:db8::1:9"]], ["n2", ["192.0.2.1:15443"]]]);
 });
 
-Deno.test("an entrance that several clusters name is one, with all of them", () => {
+Deno.test("an entrance of several clusters is a single entrance with all their names", () => {
   const one = { network: "n", address: "192.0.2.1", port: 1 };
   const all = [{ ...one, clusterIds: ["west"] }, one, { ...one, clusterIds: ["east"] }, { ...one, port: 2 }];
   assert.deepEqual([...entrancesByNetwork(all, () => [])], [
@@ -53,7 +53,7 @@ Deno.test("an entrance that several clusters name is one, with all of them", () 
   ]);
 });
 
-Deno.test("a change concerns the networks that are entered otherwise, and no others", () => {
+Deno.test("a change concerns only the networks whose entrances changed", () => {
   const index = new EntranceIndex();
   const way = (network: string, address: string) => [{ network, address, port: 1 }];
   assert.deepEqual(

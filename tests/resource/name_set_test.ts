@@ -8,7 +8,7 @@ const TYPE = "type.googleapis.com/test.Type";
 const names = fc.uniqueArray(fc.nat(400), { maxLength: 150 }).map((list) => list.map((i) => `r${i}`));
 const contents = (set: ResourceSet) => [...set].map(({ name }) => name).sort();
 
-Deno.test("a set of names behaves like a set under any sequence of unions and differences, and equal ones are one object", () => {
+Deno.test("a set of names behaves like a set under any sequence of unions and differences, and equal sets are one object", () => {
   const steps = fc.array(fc.record({ put: fc.boolean(), names }), { maxLength: 12 });
   fc.assert(
     fc.property(steps, (all) => {
@@ -40,7 +40,7 @@ const resources = fc.uniqueArray(fc.tuple(fc.nat(400), fc.option(fc.nat(400))), 
     )
   );
 
-Deno.test("the selection of names is the same in every way: name by name, bucket by bucket, or from a selection nearby", () => {
+Deno.test("selecting names gives the same result in every way: name by name, bucket by bucket, or from a similar selection", () => {
   fc.assert(
     fc.property(resources, names, names, names, (held, first, added, dropped) => {
       const table = new InternedNames();
@@ -60,7 +60,7 @@ Deno.test("the selection of names is the same in every way: name by name, bucket
   );
 });
 
-Deno.test("one name more copies one bucket, for any number of names", () => {
+Deno.test("an additional name copies one bucket, for any number of names", () => {
   const table = new InternedNames();
   const many = table.of(Array.from({ length: 10_000 }, (_, i) => `r${i}`));
   const more = table.union(many, table.of(["another"]));

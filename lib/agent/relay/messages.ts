@@ -60,7 +60,7 @@ export function isRejection(variant: RelayVariant, bytes: Uint8Array): boolean {
 
 /** The part of a request that answers a response. */
 export interface RelayedAnswer {
-  /** Empty when the request names none, or the bytes are no request; likewise `nonce`. */
+  /** Empty if the request has no type, or the bytes are not a request. The same holds for `nonce`. */
   readonly typeUrl: string;
   readonly nonce: string;
   /** Code of the reason of a rejection; undefined: the request rejects nothing. */
@@ -145,9 +145,9 @@ function textField(bytes: Uint8Array, field: number): string {
 }
 
 /**
- * Reads a response as a whole. The result holds copies: nothing of the received bytes is kept.
+ * Reads a response as a whole. The result holds copies, so the received bytes are not kept.
  *
- * @throws {WireError} when the bytes are none
+ * @throws {WireError} when the bytes are not a response
  */
 export function readResponse(variant: RelayVariant, bytes: Uint8Array): OwnResponse {
   const fields = FIELDS[variant].response;

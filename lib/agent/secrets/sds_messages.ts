@@ -28,7 +28,7 @@ const FIELDS = {
 /**
  * Reads a request.
  *
- * @throws {WireError} when the bytes are none
+ * @throws {WireError} when the bytes are not a request
  */
 export function readSdsRequest(variant: keyof typeof FIELDS, bytes: Uint8Array): SdsRequest {
   const fields = FIELDS[variant];

@@ -80,7 +80,7 @@ class Rivals {
  * its text alone.
  */
 function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
-  if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
+  if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.isListUnknown("workloads")) return [];
   const namespaces = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
   const found = new Map<string, WorkloadFact>();
   for (const namespace of namespaces) {

@@ -16,7 +16,7 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
   reports: ["selects-nothing", "unserved-gateway-port"],
   analyze: (gateway, read, report) => {
     const { selector = {} } = gateway.spec;
-    if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return;
+    if (Object.keys(selector).length === 0 || read.isListUnknown("workloads")) return;
     const namespaces = read.namespaceNames();
     const selected = namespaces.flatMap((namespace) => read.gatewayWorkloads(gateway, namespace));
     if (selected.length === 0) {

@@ -19,7 +19,7 @@ export const SOURCE_NAMESPACES: Analyzer<"AuthorizationPolicy"> = {
       for (const [index, { source = {} }] of from.entries()) {
         for (const field of FIELDS) {
           for (const [place, written] of (source[field] ?? []).entries()) {
-            if (read.knowsNo("namespaces") || isKnown(written.toLowerCase(), read)) continue;
+            if (read.isListUnknown("namespaces") || isKnown(written.toLowerCase(), read)) continue;
             const closest = nearestName(written, read.namespaceNames());
             report("warning", "unknown-namespace", {
               field: `spec.rules[${at}].from[${index}].source.${field}[${place}]`,

@@ -43,7 +43,7 @@ export function severityOfNoWorkload(
   scope: readonly string[],
   read: AnalysisReader,
 ): Severity | undefined {
-  if (read.settings.whole === true) return read.knowsNo("workloads") ? undefined : "error";
+  if (read.settings.whole === true) return read.isListUnknown("workloads") ? undefined : "error";
   if (read.workloads(namespace).length > 0) return "warning";
   return scope.some((one) => read.workloads(one).length > 0) ? "info" : undefined;
 }

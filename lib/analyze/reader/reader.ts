@@ -1,5 +1,5 @@
 /**
- * The reader: analyzers read the mesh only through the reader.
+ * The reader: the only way from analyzers to the mesh.
  *
  * An analyzer is a pure function of its object and of the reader's answers. The reader records the dependencies of each
  * answer, so a change repeats only the affected analyses. An analyzer keeps no other reference to the mesh.
@@ -23,7 +23,10 @@ import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_hos
 import { RemoteReader } from "./remote.ts";
 import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 
-/** Searched places at the end of the list: two for each dependency. */
+/**
+ * How many entries at the end of `#reads` are searched for an equal dependency. Each dependency has two entries, kind
+ * and name.
+ */
 const LOOKED_BACK = 64;
 
 /**
@@ -145,8 +148,8 @@ export class AnalysisReader {
     return this.#world.facts.list(kind);
   }
 
-  /** Whether a list is unknown as a whole, so that a missing object proves nothing. */
-  knowsNo(list: Whole): boolean {
+  /** Whether nothing is known of a list. Then a missing object proves nothing. */
+  isListUnknown(list: Whole): boolean {
     this.#on("fact-lists", list);
     return this.#world.factView.empty(list);
   }

@@ -101,7 +101,9 @@ function ofHosts(path: string, hosts: readonly string[], effect: string): NamedN
 function look(named: readonly NamedNamespace[], read: AnalysisReader, report: ReportMistake): void {
   if (read.settings.assumeServices) return;
   for (const { field, value, namespace, effect } of named) {
-    if (NO_NAMES.has(namespace) || namespace === read.meshConfig.rootNamespace || read.knowsNo("namespaces")) continue;
+    if (NO_NAMES.has(namespace) || namespace === read.meshConfig.rootNamespace || read.isListUnknown("namespaces")) {
+      continue;
+    }
     const names = read.namespaceNames();
     if (names.includes(namespace)) continue;
     const closest = nearestName(namespace, names);

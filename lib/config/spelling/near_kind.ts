@@ -1,8 +1,8 @@
 /**
  * Foreign objects that were probably meant as objects of the mesh: a group or a kind with a slip in its spelling.
  *
- * Others have groups and kinds of similar names (`networking.k8s.io`, a `Gateway` of the Gateway API), and their
- * objects are none of our business: neither a near group alone nor a known kind alone is a slip.
+ * Other projects have groups and kinds with similar names (`networking.k8s.io`, a `Gateway` of the Gateway API). So
+ * neither a near group alone nor a known kind alone is a slip.
  *
  * @module
  */

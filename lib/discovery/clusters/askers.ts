@@ -1,6 +1,6 @@
 /**
- * The questions of a server to the APIs of clusters about callers: token reviews, and rights to secrets. The caller
- * names a cluster, and the API of the named cluster is asked.
+ * Questions about callers that a server asks the APIs of clusters: reviews of tokens, and rights to read secrets. The
+ * caller names a cluster, and the server asks the API of this cluster.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import type { ClusterCredentials } from "../credentials/credentials.ts";
 import { SecretRights } from "../credentials/secret_rights.ts";
 import type { RemoteCluster } from "./cluster.ts";
 
-/** How clusters are called. */
+/** Names of clusters. */
 export interface ClusterNames {
   /** Name of the server's own cluster. */
   readonly clusterId: string;
-  /** Names that callers have for clusters, and the names that the server has for the same clusters. */
+  /** The server's name of a cluster by a caller's name of the cluster. */
   readonly clusterAliases: Readonly<Record<string, string>>;
 }
 
@@ -61,8 +61,9 @@ export class RemoteCredentials {
   }
 
   /**
-   * {@linkcode CredentialsOptions.clusters}. The cluster names of proxies were looked up in the aliases before this
-   * call.
+   * The implementation of {@linkcode CredentialsOptions.clusters}.
+   *
+   * @param name The server's name of a cluster, not an alias.
    */
   of(name: string): ClusterCredentials | "own" | "unknown" {
     if (name === this.#own) return "own";

@@ -9,7 +9,9 @@ import type { Line } from "./format.ts";
 /** Longest line, bytes. Collectors of logs cut lines of 16 KiB into several. */
 export const MAX_LINE_BYTES = 8192;
 
-/** How many characters of each text, and how many parts of each list, are kept in turn until the line fits. */
+/**
+ * The kept characters of each text and the kept parts of each list. The steps are tried in order until the line fits.
+ */
 const STEPS = [[2000, 20], [500, 10], [100, 5], [20, 2]] as const;
 
 /** The bytes of a line, with shorter texts where the whole line would be too long. */

@@ -1,15 +1,15 @@
 /**
- * The gateway of the gateway API for a workload. Policies may name the gateway instead of labels.
+ * Workloads of Gateways of the Kubernetes Gateway API. A policy may target such a Gateway instead of selecting labels.
  *
  * @module
  */
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { SelectableWorkload } from "./index.ts";
 
-/** Label with the Gateway of the gateway API for a workload. */
+/** Label of a workload. The value is the name of the workload's Gateway. */
 export const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
-/** A workload with the Gateway of the gateway API as a target. */
+/** A workload with its Gateway as a target. */
 export function withTargets(
   { namespace, labels }: { readonly namespace: string; readonly labels: StringMap },
 ): SelectableWorkload {

@@ -34,7 +34,7 @@ export interface StandIn {
 /** Called with the services (`namespace/name`) whose address changed. */
 export type MovedListener = (services: ReadonlySet<string>) => void;
 
-/** See the module. Changes take effect with `settle`, and cost a short walk each, however many services there are. */
+/** Changes take effect with `settle`. A change costs a short walk, however many services exist. */
 export class StandInAddresses {
   readonly #allocator: AddressAllocator;
   readonly #slots: number;

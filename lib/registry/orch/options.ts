@@ -33,7 +33,7 @@ export function isRegistryKind(kind: string): kind is RegistryKind {
 export interface SharedServices {
   /** An imported service has its own host, `NAME.NAMESPACE.svc.clusterset.local` (`ENABLE_MCS_HOST`). */
   readonly host: boolean;
-  /** A service's host of one cluster means this cluster's endpoints, exported or not (`ENABLE_MCS_CLUSTER_LOCAL`). */
+  /** A host of one cluster stands for this cluster's endpoints only, exported or not (`ENABLE_MCS_CLUSTER_LOCAL`). */
   readonly clusterLocal: boolean;
 }
 

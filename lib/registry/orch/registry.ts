@@ -62,7 +62,7 @@ const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 const NOTHING_BUILT: BuiltEndpoints = Object.freeze({ endpoints: NO_ENDPOINTS, waiting: [] });
 
-/** See the module. All calls are synchronous. */
+/** All calls are synchronous. */
 export class OrchRegistry implements Registry {
   readonly provider = "Orch";
   readonly clusterId: string;

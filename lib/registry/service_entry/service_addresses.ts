@@ -20,7 +20,7 @@ interface AssignedAddresses {
   readonly addresses: readonly string[];
 }
 
-/** See the module. Changes take effect with `settle`. */
+/** Changes take effect with `settle`. */
 export class ServiceAddresses {
   readonly #allocator = new AddressAllocator();
   /** How many entries of users have an address. */

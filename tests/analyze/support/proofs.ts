@@ -33,7 +33,6 @@ const test = (file: string, name: string): Proof => ({ by: "test", file: `tests/
 /** A test with the name of the sort at the beginning of its name. */
 const claims = (file: "routing" | "objects", name: string): Proof => test(`analyze/claims_${file}_test.ts`, name);
 
-/** See the module. */
 export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unknown-host": { by: "reach" },
   "unknown-gateway": removal("field"),

@@ -49,7 +49,6 @@ export interface Measured extends Counters {
 /** How long no message may come before a step counts as over, ms. */
 const QUIET = 1000;
 
-/** See the module. */
 export class Session {
   #edits: Edits = {};
   #round = 0;

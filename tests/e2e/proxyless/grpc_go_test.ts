@@ -82,8 +82,7 @@ async function refused(mesh: TestMesh): Promise<string[]> {
 }
 
 Deno.test({
-  name:
-    "calls of gRPC for Go go to the subset, by the shares, into the fault and to the end of their time that rules say",
+  name: "calls of gRPC for Go follow the rules: subset, shares, faults and timeouts",
   ignore: go === undefined,
   fn: () =>
     withServers(async (mesh, { v1, v2 }, uri) => {

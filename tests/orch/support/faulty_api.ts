@@ -47,7 +47,7 @@ interface OpenWatch {
   isMute: boolean;
 }
 
-/** See the module. Runs until disposed of. */
+/** Runs until disposed of. */
 export class FaultyApi implements AsyncDisposable {
   /** Requests so far while each trouble lasted. */
   readonly met = new Map<Trouble, number>();

@@ -35,7 +35,6 @@ export type SignerAnswer =
   | { readonly condition: { readonly type: string; readonly reason: string; readonly message: string } }
   | undefined;
 
-/** See the module. */
 export class TestSigner implements AsyncDisposable {
   readonly root: MadeAuthority;
   readonly between: MadeAuthority;

@@ -29,7 +29,6 @@ interface Assignment {
   }[];
 }
 
-/** See the module. */
 export class XdsWatch implements Disposable {
   /** Removed clusters, and clusters whose last endpoint was removed. */
   readonly lost: string[] = [];

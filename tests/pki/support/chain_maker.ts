@@ -33,7 +33,6 @@ interface CertificateOrder {
   readonly issuer?: string;
 }
 
-/** See the module. */
 export class ChainMaker implements AsyncDisposable {
   readonly #folder: string;
   readonly #requests = new Map<string, Promise<string>>();

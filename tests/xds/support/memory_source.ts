@@ -20,7 +20,6 @@ export function textResource(typeUrl: string, name: string, value: string, facts
   return encodeResource(typeUrl, name, text.encode(value), facts);
 }
 
-/** See the module. */
 export class MemorySource implements ResourceSource {
   ready = true;
   /** Counts changes of sets. */

@@ -12,7 +12,6 @@ interface Wanted {
   decided: boolean;
 }
 
-/** See the module. */
 export class OnDemandSource extends MemorySource {
   /** Looked-up names, in order. */
   readonly lookups: string[] = [];

@@ -73,7 +73,6 @@ function textOf(message: Uint8Array): string {
   return message[0] === 10 && cursor.next() ? emptyText(cursor.string()) : text.decode(message);
 }
 
-/** See the module. */
 export class StreamClient<V extends ProxyView = MemoryView> {
   /** Responses not answered yet, oldest first. */
   readonly inbox: Received[] = [];

@@ -22,7 +22,7 @@ import { OWN_TYPES, ownSet, type PerProxyResources } from "./resources.ts";
 import { RouterResources } from "./router.ts";
 import { sidecarResources } from "./sidecar.ts";
 
-/** An answer and its sets. */
+/** The sets of an answer, with the sets they were made of. */
 interface KeptSets {
   readonly shared: ClassSets;
   readonly own: ResourceSet | undefined;

@@ -21,7 +21,6 @@ export interface Known {
   readonly held: Uint8Array;
 }
 
-/** See the module. */
 export class Knowledge {
   readonly #byVersion = new Map<number, Known[]>();
   readonly #subscriptions = new Map<string, Uint8Array>();

@@ -35,7 +35,6 @@ interface Watch {
   version: string;
 }
 
-/** See the module. */
 export class SimulatedProxy {
   #stream: GrpcStream | undefined;
   #watches = new Map<string, Watch>();

@@ -66,7 +66,6 @@ async function connected(
   return connection;
 }
 
-/** See the module. */
 export class GrpcStream {
   #connection: StreamConn | undefined;
   #closed = false;

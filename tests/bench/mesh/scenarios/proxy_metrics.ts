@@ -168,5 +168,4 @@ async function run({ calibrator, quick, rounds }: RunOptions) {
   }
 }
 
-/** See the module. */
 export const proxyMetrics: Scenario = { name: "proxy-metrics", run };

@@ -216,7 +216,6 @@ function renewing(options: RunOptions): Promise<Row[]> {
   });
 }
 
-/** See the module. */
 export const sidecar: Scenario = {
   name: "sidecar",
   run: async (options) => [...await startAndRest(options), ...await relaying(options), ...await renewing(options)],

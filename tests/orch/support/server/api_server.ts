@@ -53,7 +53,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   }
 }
 
-/** See the module. Runs until disposed of. */
+/** Runs until disposed of. */
 export class ApiServer implements AsyncDisposable {
   /** The administrator's access. */
   readonly access: ApiAccess;

@@ -17,7 +17,6 @@ export const KEY_FILES = {
   accounts: "accounts.key",
 } as const;
 
-/** See the module. */
 export class ServerKeys implements AsyncDisposable {
   readonly #authority: Authority;
 

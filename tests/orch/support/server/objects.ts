@@ -47,7 +47,7 @@ interface DefinitionSpec {
 /** The owner of the fields that tests apply. */
 const MANAGER = "test";
 
-/** See the module. Every method fails with an `ApiError` when the server refuses. */
+/** Every method fails with an `ApiError` when the server refuses. */
 export class ApiObjects {
   readonly #client: ApiClient;
   /** Resources by API version and kind: the server is asked once for each version. */

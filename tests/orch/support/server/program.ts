@@ -11,7 +11,6 @@ const GRACE = 5_000;
 /** Characters of a log in an error. */
 const SHOWN = 3_000;
 
-/** See the module. */
 export class StartedProgram {
   readonly #process: Deno.ChildProcess;
   readonly #log: string;

@@ -31,7 +31,6 @@ export type RoleSubject =
   | { readonly kind: "User" | "Group"; readonly name: string }
   | { readonly kind: "ServiceAccount"; readonly name: string; readonly namespace: string };
 
-/** See the module. */
 export class ServerUsers {
   readonly #objects: ApiObjects;
   readonly #client: ApiClient;
