@@ -184,7 +184,7 @@ function exampleText(name: FindingName, which: "triggers" | "clean"): string {
 function findingSection(name: FindingName): string {
   const { title, meaning, effect, fix, warningTitle = title, warningEffect = effect } = FINDING_ROWS[name];
   const isOne = warningTitle === title && warningEffect === effect;
-  const less = isOne ? "" : `- Where it is no error: ${warningTitle}. ${warningEffect}\n`;
+  const less = isOne ? "" : `- If it is not an error: ${warningTitle}. ${warningEffect}\n`;
   const said = `### ${title}\n\n\`${name}\`. ${meaning}\n\n- Effect: ${effect}\n${less}- Fix: ${fix}\n\n`;
   return (said + exampleText(name, "triggers") + exampleText(name, "clean")).trimEnd();
 }

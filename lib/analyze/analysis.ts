@@ -29,7 +29,7 @@ import type { AnalyzedWorld } from "./reader/source.ts";
 
 /** The inputs of an analysis. */
 export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups" | "instants"> {
-  /** Wall time in milliseconds since 1970: certificates end. */
+  /** Wall time in milliseconds since 1970. Findings about certificates depend on the time. */
   readonly now: () => number;
   /** An analyzer threw. Such an exception is a defect. The object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
@@ -40,16 +40,16 @@ type Subject = SubjectOf<SubjectKind>;
 export class Analysis {
   readonly #options: AnalysisOptions;
   #world: AnalyzedWorld;
-  /** Objects with findings alone. */
+  /** The findings by object. Objects without findings are absent. */
   readonly #findings = new Map<string, readonly Finding[]>();
-  /** Objects to look at; undefined: gone. */
+  /** Objects that wait for their analysis; undefined: the object has been removed. */
   readonly #pending = new Map<string, Subject | undefined>();
-  /** Objects to look at again when something else changes, and their dependencies. */
+  /** Analyzed objects with dependencies. A change of a dependency repeats the analysis. */
   readonly #readers = new Map<string, Subject>();
   #dependencies = new Dependencies();
   /** Objects with an analyzer that threw. Every change repeats their analysis. */
   readonly #failed = new Map<string, Subject>();
-  /** Of the indexes of the mesh, and of objects. */
+  /** Changed keys of the mesh's indexes and of objects. */
   #stale = new InvalidatedKeys();
   #staleFacts: InvalidatedKeys[] = [];
   readonly #factIndex: FactIndex;
@@ -65,7 +65,7 @@ export class Analysis {
     this.#takeFacts();
   }
 
-  /** How many times an object was looked at, for tests of cost. */
+  /** Number of analyses of one object so far, for tests of cost. */
   get looks(): number {
     return this.#looks;
   }
@@ -108,7 +108,7 @@ export class Analysis {
     for (const fact of [...added, ...updated.map((one) => one.new)]) this.#put(fact as Subject);
   }
 
-  /** Notes the changes of the facts of remote clusters; undefined: other clusters have been read than before. */
+  /** Notes the changes of the facts of remote clusters; undefined: the set of read clusters has changed. */
   remoteChanged(changes: ChangeSet<Fact> | undefined): void {
     if (changes === undefined) return this.#stale.add(ANALYSIS_KEY.remoteClusters, "");
     const { added, updated, removed } = changes;

@@ -1,5 +1,5 @@
 /**
- * ServiceEntries without any resource of any proxy, and unused hosts and ports of the other ServiceEntries.
+ * ServiceEntries without an effect on any proxy, and unused hosts and ports of ServiceEntries with an effect.
  *
  * @module
  */
@@ -24,7 +24,7 @@ interface HostFate {
   readonly winner?: Service;
 }
 
-/** Whether other services of the host may use a part of an entry: selected workloads, and names of servers. */
+/** Whether services of other entries may use a part of an entry: its selected workloads, or its names of servers. */
 function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelector }: ServiceEntrySpec): boolean {
   return workloadSelector !== undefined || subjectAltNames.length > 0 ||
     endpoints.some(({ serviceAccount, labels }) => serviceAccount !== undefined || takesHbone(labels ?? {}));

@@ -1,12 +1,12 @@
 /**
- * A fact gives a single finding. If two sorts report the same about a field, the more exact finding stays.
+ * Removes findings that repeat another finding about the same fault. The more exact finding stays.
  *
  * @module
  */
 import type { FindingName } from "./codes.ts";
 import { type Finding, findingKeys } from "./finding.ts";
 
-/** A pair of sorts. */
+/** Names of two findings about one fault. */
 interface Pair {
   readonly dropped: FindingName;
   /** The end of the dropped finding's field, after the field that contains both. */
@@ -15,7 +15,7 @@ interface Pair {
   readonly by: RegExp;
 }
 
-/** Pairs about a server of a Gateway: parts left out by translation, and findings of other parts about the server. */
+/** Pairs about one server of a Gateway. Either translation or an analyzer reports the fault more exactly. */
 const PAIRS: readonly Pair[] = [
   { dropped: "gateway-not-as-written", of: /^\.hosts$/, kept: "gateways-of-one-host", by: /^\.hosts\[\d+\]$/ },
   { dropped: "gateways-of-one-host", of: /^\.hosts\[\d+\]$/, kept: "gateway-not-as-written", by: /^\.port\.protocol$/ },

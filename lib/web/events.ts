@@ -22,9 +22,10 @@ export interface LivePart {
 const LOOK_TIME = 500;
 
 /**
- * The share of the server's time for expensive looks: the time between looks is at least this many times the last look.
+ * The time between looks is at least this many times the duration of the last look. So looks take at most a twentieth
+ * of the server's time.
  */
-const LOOK_SHARE = 20;
+const LOOK_FACTOR = 20;
 
 /** Time without events before a comment is sent, ms. The comment finds viewers that are gone. */
 const STILL_THERE_TIME = 15_000;
@@ -32,7 +33,7 @@ const STILL_THERE_TIME = 15_000;
 /** Viewers at a time. Each viewer costs one of the server's thousand connections. */
 export const MAX_VIEWERS = 100;
 
-/** A viewer's events not taken yet: the latest of each name. */
+/** The events that a viewer has not received yet: the latest event of each name. */
 class Viewer {
   readonly waiting = new Map<string, string>();
   wake = Promise.withResolvers<void>();
@@ -108,7 +109,7 @@ export class LiveEvents {
       for (const viewer of this.#viewers) viewer.put(event, text);
     }
     const took = this.#clock.monotonic() - started;
-    this.#look = this.#clock.after(Math.max(LOOK_TIME, took * LOOK_SHARE), () => this.#lookAgain());
+    this.#look = this.#clock.after(Math.max(LOOK_TIME, took * LOOK_FACTOR), () => this.#lookAgain());
   }
 
   /**

@@ -10,7 +10,7 @@ import type { BootstrapFinding } from "./remote_clusters.ts";
 /** Tracers that stock Envoy has removed. */
 const GONE = ["stackdriver", "openCensusAgent", "lightstep"] as const;
 
-/** The message `Tracing`; undefined: none is written, or none can be had. */
+/** The message `Tracing`. `config` is undefined without a tracer, or without the tracer's cluster. */
 export function tracingConfig(
   proxy: ProxySettings,
   service: string,

@@ -1,6 +1,7 @@
 /**
- * VirtualServices of a Gateway whose workloads do not see the VirtualService or its destinations. The workloads see
- * objects exported to the namespace of the workloads. That namespace may differ from the namespace of either object.
+ * VirtualServices that the workloads of their Gateway do not see, or whose destinations these workloads do not see.
+ * Workloads see the objects that are exported to their own namespace. The namespaces of the Gateway and of the
+ * VirtualService do not matter.
  *
  * @module
  */
@@ -61,7 +62,11 @@ function lookAtDestinations(
   }
 }
 
-/** Whether no namespace of a gateway's known workloads is among some namespaces; false: no workload is known. */
+/**
+ * Whether a gateway has known workloads, all of them outside of the given namespaces.
+ *
+ * @param from Namespaces that see the object.
+ */
 function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], read: AnalysisReader): boolean {
   const namespaces = namespacesOf(gateway, read);
   return namespaces.length > 0 && !meets(namespaces, from);

@@ -28,6 +28,8 @@ export interface ProxyConfigResult {
 /** Default namespace of the control plane. */
 const SYSTEM_NAMESPACE = "mesh-system";
 
+const DEFAULTS = { systemNamespace: SYSTEM_NAMESPACE };
+
 /** Annotation of a pod, in both spellings. */
 const ANNOTATIONS = ["proxy.mesh.io/config", "proxy.istio.io/config"];
 
@@ -40,14 +42,12 @@ export function readProxyConfig({ mesh, meshFile, variable, annotations }: Proxy
   let proxy = parsed.value === undefined ? undefined : mergeProxySettings(parsed.value.defaultConfig, {});
   for (const [source, text] of texts) {
     if (text.trim() === "") continue;
-    const next = parseProxySettings(text, proxy ?? parseMeshConfig("", NOWHERE).value!.defaultConfig, source);
+    const next = parseProxySettings(text, proxy ?? parseMeshConfig("", DEFAULTS).value!.defaultConfig, source);
     findings.push(...next.findings);
     proxy = next.value === undefined ? undefined : proxy && next.value;
   }
-  const texted = (severity: string) =>
-    findings.filter((found) => (found.severity === "error") === (severity === "error"))
+  const textsOf = (isError: boolean) =>
+    findings.filter(({ severity }) => (severity === "error") === isError)
       .map(({ place, message }) => `${place.origin?.from === "file" ? place.origin.file : ""}: ${message}`);
-  return { proxy, errors: texted("error"), warnings: texted("warning") };
+  return { proxy, errors: textsOf(true), warnings: textsOf(false) };
 }
-
-const NOWHERE = { systemNamespace: SYSTEM_NAMESPACE };

@@ -173,8 +173,8 @@ async function startOwnAuthority(
 }
 
 /**
- * Whether the folder has an authority of the operator. The mounted secret of an authority that servers made does not
- * count.
+ * Whether the folder has an authority of the operator. The folder may also be the mounted secret of an authority that
+ * servers made; such a secret does not count.
  */
 async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Promise<boolean> {
   for (const file of orch === undefined ? [] : GENERATED) {

@@ -21,7 +21,7 @@ export interface HostName {
   readonly text: string;
   /** Whether the name starts with `*.`. The bytes leave this part out. */
   readonly wild: boolean;
-  /** Undefined when the text is no name. */
+  /** Undefined if the text is not a name. */
   readonly wire: Uint8Array | undefined;
   readonly known: Known;
   /** The name followed by the search domain. Undefined without a search domain, or when the alias would be too long. */

@@ -26,7 +26,7 @@ export interface FindingRow {
   readonly meaning: string;
   /** The effect for users, unless the finding describes it more exactly. */
   readonly effect: string;
-  /** The same where the finding is no error. Default: `effect`. */
+  /** The effect if the finding is not an error. Default: `effect`. */
   readonly warningEffect?: string;
   /** The change that removes the finding, as advice to the user, unless the finding describes it more exactly. */
   readonly fix: string;

@@ -2,8 +2,10 @@
  * The access logs of a workload, merged from Telemetries.
  *
  *     mesh's default providers ─> root namespace ─> namespace ─> workload
- *                                   the nearest that names providers decides which ones there are,
- *                                   of each the last entry for the direction decides
+ *                                   the nearest level with providers decides which providers are used;
+ *                                   the last entry of a provider decides its settings
+ *
+ * Only entries for the proxy's side of the request count.
  *
  * @module
  */
@@ -23,7 +25,10 @@ export interface AccessLogUse {
   readonly filter?: string;
 }
 
-/** Sorted by provider. Undefined: Telemetries and default providers say nothing, so that the mesh's own fields hold. */
+/**
+ * Sorted by provider. Undefined: neither Telemetries nor default providers decide, so the fields of the mesh
+ * configuration (`accessLogFile` and others) apply.
+ */
 export type AccessLogging = readonly AccessLogUse[] | undefined;
 
 /**
@@ -55,7 +60,7 @@ export function mergedAccessLogging(
       uses.set(provider, used(provider, entry, filter ?? filters.get(provider)));
     }
   }
-  // Without any named provider, turned-off logs are the logs of the mesh's own fields.
+  // Without providers, `disabled` turns off the log of the mesh configuration's own fields.
   if (uses.size === 0) return disabledAlone ? [] : undefined;
   return [...uses.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
 }

@@ -4,7 +4,7 @@
  * - The oldest entry (then the first by name) is the base.
  * - Entries with the same export rule add ports that no older entry has, with the ports' endpoints. Each port is
  *   resolved by the rule of its own entry.
- * - To a port of an older entry an entry adds its endpoints, if both have the same resolution.
+ * - An entry adds its endpoints to a port of an older entry, if both entries have the same resolution.
  * - Entries that also have the same resolution, labels and selector add their addresses.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * One resource type on one stream: the subscription by the client's requests in both variants of xDS, the client's
- * resources, and the names that the client must be answered about.
+ * One resource type on one stream: the client's subscription in both variants of xDS, the client's resources, and the
+ * names whose existence the server must still answer.
  *
  * An answer is due (`owes`) after a subscription, even an empty answer. While every wanted name is pending at the
  * source, the answer is postponed instead; the source's decision, or the end of the wait, makes the answer due again.
@@ -17,7 +17,7 @@ import type { AdsRequest, KnownVersions } from "./request.ts";
 import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
 import { Subscription } from "./subscription.ts";
 
-/** The kind of answer to a response that a request was. */
+/** What a request answers: nothing yet (`first`), or a response. */
 export type Answer = "first" | ResponseAnswer;
 
 /** The change of the subscription by one request. */
@@ -46,7 +46,7 @@ export class Watch {
    * the wildcard is subscribed.
    */
   #covered: NameSet;
-  /** The answer to a request waits for pending names. */
+  /** The answer to a request is postponed, because all its names are pending. */
   #postponed = false;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
@@ -132,7 +132,10 @@ export class Watch {
     this.#postponed = true;
   }
 
-  /** Does the same for names that the client has from an earlier stream and that the wildcard may cover. */
+  /**
+   * Like {@linkcode Watch.postpone}, for names that the client has from an earlier stream and that the wildcard may
+   * cover.
+   */
   postponeKnown(known: NameSet, pending: Iterable<string>, until: number): void {
     this.#questions.postpone(namesIn(known, pending), until);
   }

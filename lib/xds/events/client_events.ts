@@ -54,7 +54,7 @@ export class ClientEvents {
     this.#say(DISCONNECT_EVENTS, client);
   }
 
-  /** A client has rejected a response; the same rejection again is no event. */
+  /** A client has rejected a response. A repeated rejection is not announced again. */
   rejected(client: EventClient, rejection: RejectInfo): void {
     if (!rejection.repeated) this.#say(REJECT_EVENTS, client, rejection);
   }

@@ -41,14 +41,14 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const SHORT = new Map(Object.entries(TYPES).map(([short, url]) => [url, short]));
 
-/** A world of a server and a client. */
+/** A server and a client. */
 class Exchange {
   readonly lines: string[] = [];
   readonly #source = new MemorySource().serve(...Object.values(TYPES).filter((type) => type !== VIRTUAL_HOST));
   #client: StreamClient | undefined;
   #earlier: StreamClient["has"] = new Map();
 
-  /** Does the work of a line, and notes the server's answers. Lines of the server are skipped. */
+  /** Does the step of a line, and notes the server's answers. Lines of the server are skipped. */
   take(line: string): void {
     if (line.startsWith("server:")) return;
     this.lines.push(line);
