@@ -107,7 +107,7 @@ function sent(output: string): { readonly clusters: number; readonly listeners: 
 }
 
 Deno.test({
-  name: "a server that comes back sends an Envoy behind an agent nothing that has not changed, and then what changes",
+  name: "a returning server sends an Envoy behind an agent no unchanged resource, and then changes",
   ignore: noEnvoy,
   fn: () =>
     withPorts(6, async ([discovery = 0, door = 0, admin = 0, status = 0, readiness = 0, metrics = 0]) => {

@@ -55,7 +55,8 @@ async function rootsOf(agent: AgentProcess): Promise<{ readonly given: readonly 
 }
 
 Deno.test({
-  name: "roots from the server are trusted at once; of those that cannot be read it hears why, and the last ones stay",
+  name:
+    "roots from the server are trusted at once; the server hears why roots cannot be read, and the last readable roots stay",
   ignore: envoyPath() === undefined,
   fn: () =>
     withPorts(4, async ([admin = 0, status = 0, readiness = 0, metrics = 0]) => {

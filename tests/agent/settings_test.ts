@@ -53,7 +53,7 @@ async function startedWith(env: Readonly<Record<string, string>>): Promise<strin
 }
 
 Deno.test({
-  name: "settings of an agent change what Envoy is started with",
+  name: "settings of an agent change the command line and the bootstrap of Envoy",
   ignore: envoyPath() === undefined,
   async fn() {
     const variables = Object.entries(SETTINGS).map(([name, { value }]) => [name, value] as const);

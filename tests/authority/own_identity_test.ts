@@ -99,7 +99,7 @@ Deno.test("a certificate that begins later, because the clock was set back, is m
   await identity.stop();
 });
 
-Deno.test("the names are those that agents of both projects dial, and those that are configured", () => {
+Deno.test("the names are the names that agents of both projects dial, and the configured names", () => {
   assert.deepEqual(
     serverNames({
       ...{ namespace: "mesh-system", revision: "canary", customHosts: "ca.example.com, xds.example.com," },

@@ -129,7 +129,7 @@ for (const [name, spec] of [["RSA", RSA], ["ECDSA", P256]] as const) {
   });
 }
 
-Deno.test("intermediates are replaced any number of times by swapped links; what is issued is by the last one", async () => {
+Deno.test("intermediates are replaced any number of times by swapped links; the last intermediate signs", async () => {
   const root = await makeRoot();
   const first = await makeIntermediate(root, P256, { name: "v0" });
   const mounted = await Mounted.make(filesOf(first, [root]));

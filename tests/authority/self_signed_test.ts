@@ -191,7 +191,7 @@ Deno.test("a clock that was years ahead, ever so often, leaves the root of befor
   }
 });
 
-Deno.test("a store that has a root of later alone gets one of now, which takes over what was signed", async () => {
+Deno.test("a store with only a not yet valid root gets a valid root, which takes over", async () => {
   const { set, clock } = settable();
   set.ahead = 11 * YEAR;
   const later = new MemoryRootStore();

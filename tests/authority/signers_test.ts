@@ -76,7 +76,7 @@ Deno.test("roots that nobody named are taken from the answer; an answer without 
   await assert.rejects(ask(answers(GOOD)), refused("unusable", /no root came .* certSigners of caCertificates/));
 });
 
-Deno.test("answers that are not what was asked for are refused", async () => {
+Deno.test("answers that do not match the request are refused", async () => {
   const other = await PrivateKey.generate(P256);
   const foreign = await makeRoot(P256, { name: "foreign" });
   const rows: readonly (readonly [string, RegExp])[] = [

@@ -38,7 +38,7 @@ Deno.test("a bundle gives its roots, and says when it should be read again", () 
   assert.deepEqual([namesOf(roots), refreshAfter], [["one", "two"], 300_000]);
 });
 
-Deno.test("what is no bundle is refused with what was expected", () => {
+Deno.test("a text that is not a bundle is refused with the expectation", () => {
   const key = (x5c: readonly string[]) => JSON.stringify({ keys: [{ use: "x509-svid", x5c }] });
   const refused: Readonly<Record<string, RegExp>> = {
     "<html>": /not JSON/,

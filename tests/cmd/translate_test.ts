@@ -25,7 +25,7 @@ Deno.test("resources are the same as YAML and as JSON, from a folder and from st
   assert.ok(resources.clusters.some(({ name }) => name === "outbound|80|v2|reviews.shop.svc.cluster.local"));
 });
 
-Deno.test("what is wrong in the files is told on standard error, and the rest is translated", async () => {
+Deno.test("mistakes in the files are reported on standard error, and the rest is translated", async () => {
   const files = {
     ...shop,
     "mesh/bad.yaml": shop["mesh/routes.yaml"]!.replace("name: reviews,", "name: other,").replace("90", "many"),
@@ -39,7 +39,7 @@ Deno.test("what is wrong in the files is told on standard error, and the rest is
   assert.ok(out.includes("outbound|80|v1|reviews"));
 });
 
-Deno.test("it ends with 2, and one line that says why, when it cannot run", async () => {
+Deno.test("the command ends with 2 and one line with the reason if it cannot run", async () => {
   const cases: [string[], RegExp][] = [
     [["nowhere", "--node", "a/b"], /^Error: nowhere: no such file or folder\n$/],
     [["mesh", "--node", "shop/crat"], /^Error: flag --node: no workload shop\/crat; did you mean shop\/cart\?\n$/],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { celProblem } from "../../lib/config/validation/cel.ts";
 import { BAD, GOOD } from "./cel_expressions.ts";
 
-Deno.test("expressions are told from other texts, with the place", () => {
+Deno.test("expressions are distinguished from other texts, and the place of a mistake is named", () => {
   assert.deepEqual(GOOD.map(celProblem).filter((problem) => problem !== undefined), []);
   assert.deepEqual(BAD.filter((text) => celProblem(text) === undefined), []);
   assert.match(celProblem("a == ") ?? "", /^at 6: expected/);

@@ -67,11 +67,15 @@ for (const [head, line, message] of SLIPS) {
   });
 }
 
-Deno.test("a manifest of a version that is not read is a warning with the one that is", { permissions: "none" }, () => {
-  assert.deepEqual(findings("apiVersion: extensions/v1beta1\nkind: Deployment"), [
-    'a.yaml:1 Deployment default/a: warning: apiVersion: "extensions/v1beta1", expected apps/v1 for a Deployment (it is not read)',
-  ]);
-  assert.deepEqual(findings("kind: Service"), [
-    "a.yaml:1 Service default/a: warning: apiVersion is missing, expected v1 for a Service (it is not read)",
-  ]);
-});
+Deno.test(
+  "a manifest of an unsupported version is a warning that names the supported version",
+  { permissions: "none" },
+  () => {
+    assert.deepEqual(findings("apiVersion: extensions/v1beta1\nkind: Deployment"), [
+      'a.yaml:1 Deployment default/a: warning: apiVersion: "extensions/v1beta1", expected apps/v1 for a Deployment (it is not read)',
+    ]);
+    assert.deepEqual(findings("kind: Service"), [
+      "a.yaml:1 Service default/a: warning: apiVersion is missing, expected v1 for a Service (it is not read)",
+    ]);
+  },
+);

@@ -26,7 +26,7 @@ interface Sizes {
   readonly [type: string]: string;
 }
 
-Deno.test("it has the names of what proxies made the caches keep, by type, and their sizes", async () => {
+Deno.test("the page has the names and sizes of the cached results by type", async () => {
   await withServer({ "a.yaml": entry("a", "x") }, async ({ ports, pipeline }) => {
     const ask = async (query = "") => JSON.parse((await page(ports.http, `/debug/cachez${query}`)).body);
     assert.deepEqual([await ask(), await ask("?sizes")], [{}, { total: "0B" }]);
@@ -42,7 +42,7 @@ Deno.test("it has the names of what proxies made the caches keep, by type, and t
   });
 });
 
-Deno.test("cleared, it keeps what connected proxies use alone; they have the same resources, and are sent none", async () => {
+Deno.test("cleared caches keep only the results of connected proxies; the proxies keep their resources and are sent nothing", async () => {
   await withServer({ "a.yaml": entry("a", "x"), "b.yaml": entry("b", "y") }, async ({ ports, xds, pipeline }) => {
     const url = `http://127.0.0.1:${ports.http}/debug/cachez`;
     const sizes = async (): Promise<Sizes> => JSON.parse((await page(ports.http, "/debug/cachez?sizes")).body);

@@ -17,7 +17,7 @@ interface Row {
   readonly size: number;
 }
 
-Deno.test("/debug/krtz counts what was read and what is made of it, and follows an edit", async () => {
+Deno.test("/debug/krtz counts the read objects and the results made of them, and follows an edit", async () => {
   await withServer({ "a.yaml": ENTRY, "b.yaml": SECRET }, async ({ ports }, folder) => {
     const sizes = async () => {
       const rows = JSON.parse((await page(ports.http, "/debug/krtz")).body) as Row[];
@@ -37,7 +37,7 @@ Deno.test("/debug/krtz counts what was read and what is made of it, and follows 
   });
 });
 
-Deno.test("/debug/resourcesz names the kinds of the mesh and those of the orchestrator", async () => {
+Deno.test("/debug/resourcesz names the kinds of the mesh and the kinds of the orchestrator", async () => {
   await withServer({}, async ({ ports }) => {
     const kinds = JSON.parse((await page(ports.http, "/debug/resourcesz")).body) as string[];
     for (const kind of ["networking.mesh.io/v1/VirtualService", "v1/Pod", "discovery.k8s.io/v1/EndpointSlice"]) {

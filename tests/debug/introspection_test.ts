@@ -146,7 +146,7 @@ Deno.test("a browser runs and loads nothing but the style and the script that st
   });
 });
 
-Deno.test("a query that no page has is refused, and what it was given to is not done", async () => {
+Deno.test("an unknown query is refused, and the page's action does not happen", async () => {
   await withPort(async (port, log) => {
     const before = log.states();
     const said = 'query "level": this page has none of that name, expected pretty\n';
@@ -160,7 +160,7 @@ Deno.test("a query that no page has is refused, and what it was given to is not 
   });
 });
 
-Deno.test("a taken port is a warning where it was only the default, and no start where it was asked for", async () => {
+Deno.test("a taken port is a warning if it is the default, and keeps the server from starting if a user chose it", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const address = `127.0.0.1:${taken.addr.port}`;
   try {

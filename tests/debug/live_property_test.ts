@@ -250,7 +250,7 @@ function checkNowhere(seed: number): Set<string> {
   return met;
 }
 
-Deno.test("of what a finding says that nobody has it, no proxy has anything", () => {
+Deno.test("an object that a finding reports as without effect is on no proxy", () => {
   checkNowhere(Math.floor(Math.random() * 2 ** 31));
   // Some seeds miss a rare error; these worlds have all errors, so that each is put to the test.
   assert.deepEqual(checkNowhere(SEED_WITH_ALL), new Set(Object.keys(ACTS_NOWHERE)), "each is met");

@@ -63,7 +63,7 @@ interface Live {
 }
 
 for (const [kind, text] of Object.entries(KINDS)) {
-  Deno.test(`${kind}: one that replaces another with the same effect is in force where that was, and nothing is sent`, async () => {
+  Deno.test(`${kind}: an object that replaces another object with the same effect is in force on the same proxies, and nothing is sent`, async () => {
     const files = { "base.yaml": BASE, "a.yaml": text.replace("NAME", "one") };
     await withServer(files, async ({ ports }, folder) => {
       using proxy = await TestProxy.attach(ports.grpc, NODE);

@@ -128,7 +128,7 @@ Deno.test("ndsz has the names of an agent that asks for them, as the agent's pag
   });
 });
 
-Deno.test("telemetryz has the Telemetries, and what they ask of one proxy together", async () => {
+Deno.test("telemetryz has the Telemetries, and their merged settings for a proxy", async () => {
   const telemetry = (name: string, spec: string) =>
     `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: ${name}, namespace: x }\nspec: ${spec}\n`;
   const files = {

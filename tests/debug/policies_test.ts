@@ -33,7 +33,7 @@ function named({ authorization_policies: { namespace_to_policies } }: Policies):
   );
 }
 
-Deno.test("policies stand by namespace, with what is written; of a proxy those that are for it", async () => {
+Deno.test("policies are listed by namespace with their texts; for a proxy, only the policies that apply to it", async () => {
   await withServer(files, async ({ ports, pipeline }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const ask = async (query = ""): Promise<Policies> =>

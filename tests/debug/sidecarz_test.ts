@@ -30,7 +30,7 @@ spec:
     - { hosts: ["x/*"] }
 `;
 
-Deno.test("it has the services and rules of the proxy's namespace, then those of its Sidecar; a gateway has none", async () => {
+Deno.test("the page has the services and rules of the proxy's namespace, then of its Sidecar; a gateway has no Sidecar", async () => {
   const files = { "a.yaml": entry("a", "x"), "b.yaml": entry("b", "y"), "rule.yaml": rule };
   await withServer(files, async ({ ports, pipeline, xds }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);

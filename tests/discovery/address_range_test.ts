@@ -14,7 +14,7 @@ const entry = (name: string, hosts: readonly string[]) => ({
   },
 });
 
-Deno.test("more services than automatic addresses are one warning, which goes when there are fewer", () => {
+Deno.test("more services than automatic addresses are one warning, which ends when fewer services remain", () => {
   const fixture = new Fixture();
   const hosts = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `h${from + i}.example.com`);
   for (let from = 0; from < SLOTS; from += 5000) {

@@ -43,7 +43,7 @@ Deno.test("the authority believes TOKEN_ISSUER last, for AUDIENCE, else for TOKE
   assert.match(await verdict({}, await one.token()), /^client certificate: no certificate$/);
 });
 
-Deno.test("what TOKEN_ISSUER and AUDIENCE do not say is as in the server's own token", async () => {
+Deno.test("without TOKEN_ISSUER and AUDIENCE the issuer and audience of the server's own token apply", async () => {
   await using issuer = await TestIssuer.start();
   const folder = await Deno.makeTempDir();
   const file = `${folder}/token`;

@@ -28,7 +28,7 @@ function heard({ responses }: QuestionClient): string[] {
   );
 }
 
-Deno.test("the system hears of every client that comes, rejects and goes; another namespace of those with its own identity alone", async () => {
+Deno.test("the system's namespace hears of every client that comes, rejects and goes; another namespace only of clients with its own identity", async () => {
   await withClients(async (connect, { xds }) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();
     const system = await connect("tool-1", "mesh-system", "operator", "event");

@@ -89,7 +89,7 @@ Deno.test("folders of the mesh configuration are read beside that of the flag, w
   );
 });
 
-Deno.test("sources of which nothing is read are named, and a list that changes needs a restart", async () => {
+Deno.test("sources that are not read are named, and a changed list needs a restart", async () => {
   const sources = ', { address: "k8s://east" }';
   await withFolders({ "a.yaml": entry("a", 80) }, {}, async (server, { mesh, second }) => {
     const codes = async () =>
@@ -103,7 +103,7 @@ Deno.test("sources of which nothing is read are named, and a list that changes n
   }, { sources });
 });
 
-Deno.test("a folder that is not there, or an address that is none, is named with its place at the start", async () => {
+Deno.test("a missing folder or a malformed address is reported at the start with its place", async () => {
   const start = (sources: string) => withFolders({}, {}, () => Promise.resolve(), { sources });
   await assert.rejects(start(', { address: "fs:///no/such/folder" }'), (error: Error) => {
     assert.ok(error instanceof StartError);

@@ -145,7 +145,7 @@ for (const [namespace, resource, why] of ask) {
   });
 }
 
-Deno.test("a Secret that comes, changes or goes is sent to those that ask for it, and to no others", () => {
+Deno.test("a Secret that comes, changes or goes is sent only to the proxies that ask for it", () => {
   const { source, open, refused } = world(web);
   const [asks, other] = [open("edge"), open("edge")];
   asks.own.want(["kubernetes://late"]);
@@ -166,7 +166,7 @@ Deno.test("a Secret that comes, changes or goes is sent to those that ask for it
   assert.equal(other.changes.count, 0);
 });
 
-Deno.test("what a stream wants no longer, and a stream that is over, hear of nothing", () => {
+Deno.test("an unsubscribed secret is not sent, and an ended stream gets nothing", () => {
   const { source, open } = world();
   const [asks, over] = [open("edge"), open("edge")];
   asks.own.want(["kubernetes://web"]);

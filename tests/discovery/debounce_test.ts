@@ -169,7 +169,7 @@ Deno.test("under any times of changes each is pushed exactly once, neither befor
   }));
 });
 
-Deno.test("a wait of more than 24.8 days is no wait of none", async () => {
+Deno.test("a wait of more than 24.8 days does not become a wait of zero", async () => {
   let early = false;
   const cancel = REAL_TIMERS.after(2 ** 32, () => early = true);
   await new Promise<void>((resolve) => void REAL_TIMERS.after(30, resolve));

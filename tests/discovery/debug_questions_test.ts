@@ -113,7 +113,7 @@ Deno.test("a proxy asks on its own stream, and a refusal there is a text", async
   });
 });
 
-Deno.test("pages over a stream are those of the HTTP port, byte for byte; tools are no proxies on them", async () => {
+Deno.test("pages over a stream equal the pages of the HTTP port, byte for byte; tools are not listed as proxies", async () => {
   await withClients(async (connect, { ports }) => {
     const proxy = await connect("cart-1", "shop", "cart");
     await proxy.subscribe();
@@ -170,7 +170,7 @@ async function dumpParts(
   }));
 }
 
-Deno.test("istio.io/debug/config_dump is the dump of one proxy as Envoy's messages, with what the page has", async () => {
+Deno.test("istio.io/debug/config_dump is the dump of one proxy as Envoy's messages, with the contents of the page", async () => {
   await withClients(async (connect) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();
     const tool = await connect("tool-1", "mesh-system", "operator");
@@ -249,7 +249,7 @@ Deno.test("a page that is too long is refused before it is whole", async () => {
   });
 });
 
-Deno.test("what a confined client may ask for are pages that show one proxy, which they choose by its connection", () => {
+Deno.test("a confined client may ask only for pages that show one proxy, chosen by its connection", () => {
   assert.deepEqual(PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path), ["config_dump", "ndsz", "edsz"]);
   for (const { ofProxy, methods = ["GET"] } of PAGES) if (ofProxy) assert.deepEqual(methods, ["GET"]);
 });

@@ -80,7 +80,7 @@ function written(file: string, source: string, port: number): ConfigObject {
   return object;
 }
 
-Deno.test("objects of two sources, and those derived from facts, reach a proxy by precedence and leave it again", () => {
+Deno.test("objects of two sources and objects derived from facts reach a proxy by precedence, and leave it again", () => {
   const fixture = new Fixture();
   const store = new ConfigStore();
   const facts = new FactStore();

@@ -28,7 +28,7 @@ Deno.test("a server that cannot start rejects with StartError, naming every opti
   }
 });
 
-Deno.test("a node that is none is refused by a named error, and texts that are wrong are findings", () => {
+Deno.test("a malformed node is refused with a named error, and wrong texts are findings", () => {
   assert.throws(() => translateForProxy({ files: {}, node: { id: "nonsense" } }), NodeRefused);
   const { findings } = translateForProxy({
     files: { "a.yaml": "kind: [\n" },

@@ -55,7 +55,7 @@ async function json(port: number, path: string) {
   return JSON.parse(body);
 }
 
-Deno.test("facts are on their page by kind with where they were written, pages follow each other, and nothing is shown of what secrets hold", async () => {
+Deno.test("facts are on their page by kind with their places, pages follow each other, and the data of secrets is not shown", async () => {
   await withServer({ "a.yaml": manifests }, async ({ ports, configuration, pipeline }, folder) => {
     const all = await json(ports.http, "/debug/factz");
     assert.deepEqual(all.kinds, { Namespace: 1, Secret: 1, ConfigMap: 1, Service: 2, Deployment: 1 });
@@ -103,7 +103,7 @@ Deno.test("an edit of one manifest is a change of that fact alone, and the pipel
   });
 });
 
-Deno.test("what is passed over is one line at start and a page that follows the folder", async () => {
+Deno.test("passed-over objects are one log line at the start, and a page that follows the folder", async () => {
   const { log, lines } = openLog();
   await withServer({ "a.yaml": others, "values.yaml": "image: a\n" }, async ({ ports, configuration }, folder) => {
     const said = lines.map(({ msg }) => String(msg)).filter((msg) => msg.startsWith("passed over"));

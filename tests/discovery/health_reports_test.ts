@@ -103,7 +103,7 @@ Deno.test("an agent that says the same again and again changes nothing, and one 
   assert.deepEqual([changes(), lines.length], [1003, 101], "another stream has its own say");
 });
 
-Deno.test("after a start reports are awaited for as long as agents may pause, unless other servers keep what they heard", async () => {
+Deno.test("after a start reports are awaited for as long as agents may pause, unless other servers keep their reports", async () => {
   const start = (keeper?: Parameters<typeof startHealthReports>[3]) => {
     const clock = createFakeClock();
     const seen: string[] = [];

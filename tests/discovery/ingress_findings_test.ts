@@ -35,7 +35,7 @@ Deno.test("Ingresses of one host that are right have no finding, though each is 
   assert.deepEqual(await findings(ingress("a", "x.test", named), ingress("b", "x.test", named)), []);
 });
 
-Deno.test("a gateway's pod of either label serves Ingresses; where there are others alone, nothing serves them", async () => {
+Deno.test("a gateway's pod with either label serves Ingresses; pods with other labels do not", async () => {
   const pod = (label: string) =>
     `---
 apiVersion: v1
@@ -94,7 +94,7 @@ for (const label of ["mesh", "istio"]) {
   });
 }
 
-Deno.test("a Gateway of another label is one of an Ingress's workload where a known pod has both labels, and not otherwise", async () => {
+Deno.test("a Gateway with another selector selects an Ingress's workload only if a known pod has both labels", async () => {
   const pod = (labels: string) =>
     `---
 apiVersion: v1

@@ -24,7 +24,7 @@ function entries(count: number, byte: number): AnyConfigObject[] {
 
 const never = new AbortController().signal;
 
-Deno.test("a mesh that is filled in steps is the one that is filled at once", async () => {
+Deno.test("a mesh that is filled in steps equals a mesh that is filled at once", async () => {
   const [stepped, whole] = [new Fixture(), new Fixture()];
   const objects = entries(1500, 1);
   await stepped.pipeline.manyChanged([], objects, never);

@@ -73,7 +73,7 @@ Deno.test("a listener that two TCP services want is counted once for all proxies
   assert.equal(value("pilot_conflict_inbound_listener"), 0);
 });
 
-Deno.test("a UDP port is no cluster, nor is one of an alias", () => {
+Deno.test("a UDP port and a port of an alias do not count as clusters", () => {
   const service = [...world().pipeline.aggregate.services()][0]!;
   const udp = { ...service, ports: [{ name: "dns", port: 53, protocol: "UDP" } as const] };
   const alias = { ...service, externalName: "other.example" };
@@ -85,7 +85,7 @@ Deno.test("a UDP port is no cluster, nor is one of an alias", () => {
   });
 });
 
-Deno.test("every measurement that is bound for the wire is one that the wire makes", () => {
+Deno.test("the wire makes every measurement that is registered for it", () => {
   const folder = new URL("../../lib/xds/", import.meta.url);
   const texts: string[] = [];
   const walk = (at: URL) => {

@@ -33,7 +33,7 @@ function entry(host: string, address: string, spec: object = {}, endpoint = "10.
   } as unknown as Tree;
 }
 
-Deno.test("400 proxies of two views share two tables, each entry built once; an endpoint changes none of them", () => {
+Deno.test("400 proxies of two views share two tables, each entry is built once, and an endpoint changes no table", () => {
   const fixture = new Fixture();
   const all = Array.from({ length: 1000 }, (_, i) => entry(`s${i}.example.com`, `10.${i >> 8}.${i & 255}.1`));
   fixture.put(...all, entry("hidden.example.com", "10.200.0.1", { exportTo: ["."] }));
@@ -59,7 +59,7 @@ Deno.test("400 proxies of two views share two tables, each entry built once; an 
   for (const state of states) assert.deepEqual(tableOf(fixture, state)["s7.example.com"]?.ips, ["10.0.7.2"]);
 });
 
-Deno.test("nothing is built for proxies whose agents ask for no names, and nothing kept for those that left", () => {
+Deno.test("nothing is built for proxies whose agents ask for no names, and nothing is kept for departed proxies", () => {
   const fixture = new Fixture();
   fixture.put(entry("x.example.com", "10.0.0.1"));
   fixture.pipeline.flush();
@@ -73,7 +73,7 @@ Deno.test("nothing is built for proxies whose agents ask for no names, and nothi
   assert.equal(translator.nameTables, 0);
 });
 
-Deno.test("a table has what its proxies see: exportTo and Sidecar hide names", () => {
+Deno.test("a table has the names that its proxies see: exportTo and Sidecar hide names", () => {
   const fixture = new Fixture();
   fixture.put(
     entry("all.example.com", "10.0.0.1"),

@@ -43,7 +43,8 @@ const OWN = ["config_dump", "ndsz", "edsz"];
 const BROWSER = { accept: "text/html" };
 
 Deno.test({
-  name: "another machine sees by HTTP what it sees on a stream: nothing, pages of its own proxies, or everything",
+  name:
+    "another machine may see the same pages by HTTP as on a stream: no page, pages of its own proxies, or all pages",
   ignore: own === undefined,
   async fn() {
     await using issuer = await TestIssuer.start();
@@ -121,6 +122,6 @@ Deno.test({
   },
 });
 
-Deno.test("the pages about one proxy are those of the rule's table", () => {
+Deno.test("the rule's table lists exactly the pages about one proxy", () => {
   assert.deepEqual(PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path), OWN);
 });

@@ -48,7 +48,7 @@ Deno.test("400 proxies beside other services, under equal policies, build the ch
   for (const i of [0, 399]) assert.match(texts(states[i]!)["listener/virtualInbound"] ?? "", plainText);
 });
 
-Deno.test("a policy for one workload gives it chains of its own for unnamed ports; one for all gives the others one more", () => {
+Deno.test("a policy for one workload gives it separate chains for unnamed ports; a policy for all workloads builds one more set for the others", () => {
   const { states, change } = world(20);
   const [first, second] = states;
   assert.deepEqual(change(strict("s1")), { inbound: 1, passthrough: 1 });

@@ -20,7 +20,7 @@ function proxyFilter(name: string, configPatches: readonly object[], annotations
 const unknown = { routeConfiguration: { vhost: { name: "none" } } };
 const onHost = (host: string) => ({ applyTo: "CLUSTER", match: { cluster: { service: host } }, patch: merge });
 
-Deno.test("pilot_proxy_filter_status says what is patched, what is not, and what fails, and forgets what is gone", async () => {
+Deno.test("pilot_proxy_filter_status counts applied, idle and failed patches, and forgets removed patches", async () => {
   const fixture = new Fixture();
   fixture.put(service(1));
   fixture.put(
@@ -68,7 +68,7 @@ Deno.test("PILOT_PROXY_FILTER_STATS feeds the metric of patches, which has no se
 });
 
 for (const spelling of ["envoyfilter.istio.io", "proxyfilter.mesh.io"]) {
-  Deno.test(`gateways that get only the clusters that they need get those that a ProxyFilter refers to (${spelling})`, () => {
+  Deno.test(`gateways that get only their needed clusters also get the clusters that a ProxyFilter refers to (${spelling})`, () => {
     const fixture = new Fixture({ settings: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true } });
     fixture.put(service(1), service(2), service(3));
     fixture.pipeline.flush();
@@ -82,7 +82,7 @@ for (const spelling of ["envoyfilter.istio.io", "proxyfilter.mesh.io"]) {
   });
 }
 
-Deno.test("what patches add under a name that proxies have is left out, with a finding, and is in force nowhere", () => {
+Deno.test("a part that a patch adds under an existing name is left out with a finding, and is in force nowhere", () => {
   const fixture = new Fixture();
   fixture.put(service(1));
   fixture.pipeline.flush();

@@ -60,14 +60,14 @@ Deno.test("an edit of one workload's policy builds its inbound side once, and se
   assert.deepEqual(change(one(2, "STRICT")), { inbound: 1, shared: 0 }, "what the first had without it is found again");
 });
 
-Deno.test("a policy for the mesh that others override builds what it reaches alone", () => {
+Deno.test("a policy for the mesh that narrower policies override builds only the results that it reaches", () => {
   const { change } = world(10);
   change(policy("all", { mtls: { mode: "STRICT" } }));
   assert.deepEqual(change(policy("all", { mtls: { mode: "STRICT" } }, "mesh-system")).shared, 0);
   assert.deepEqual(change(policy("other", { mtls: { mode: "STRICT" } }, "elsewhere")), { inbound: 0, shared: 0 });
 });
 
-Deno.test("proxies without an identity pay nothing for policies that ask nothing of them", () => {
+Deno.test("policies without an effect on proxies without an identity cost these proxies nothing", () => {
   const { states, change } = world(5, {});
   const before = states.map(contents);
   change(policy("all", { mtls: { mode: "PERMISSIVE" } }));

@@ -56,7 +56,7 @@ function client(port: number): { ended: Promise<number>; close: () => void } {
   return { ended, close: () => channel.close() };
 }
 
-Deno.test("the stop of a server aborts the connects that its source has not answered, and waits for none of them", async () => {
+Deno.test("the stop of a server aborts the connects that its source has not answered, without waiting", async () => {
   using source = new SlowSource(3);
   const clients: ReturnType<typeof client>[] = [];
   const run = async ({ ports, xds }: { ports: { grpc: number }; xds: { streams(): Iterable<unknown> } }) => {

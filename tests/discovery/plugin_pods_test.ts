@@ -44,7 +44,7 @@ Deno.test("after any events a node's readiness is that of the pods that are ther
   }));
 });
 
-Deno.test("a pod that the API did not send so is not ready, and has no times", () => {
+Deno.test("a pod without conditions from the API is not ready, and has no times", () => {
   for (const broken of [{}, null, { spec: { nodeName: 7 } }, { status: { conditions: [{ type: "Ready" }] } }]) {
     assert.deepEqual(readPluginPod(broken), { node: "", ready: false, leaving: false, madeAt: 0, readySince: 0 });
   }

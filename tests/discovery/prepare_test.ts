@@ -34,7 +34,7 @@ function builtForHosts({ pipeline: { translator: { caches } } }: Fixture): numbe
     .reduce((sum, { counts }) => sum + counts.built, 0);
 }
 
-Deno.test("what is prepared host by host is not built again when the first proxy joins, and is what it would have been", () => {
+Deno.test("results prepared host by host are not built again when the first proxy joins, and equal results built without preparation", () => {
   const fixture = world(MANY);
   const steps = [...stepsFor(fixture)!];
   assert.equal(steps.length, MANY, "there is a step a host");
@@ -45,7 +45,7 @@ Deno.test("what is prepared host by host is not built again when the first proxy
   assert.deepEqual(contents(state), contents(world(MANY).join(NODE)));
 });
 
-Deno.test("what changes while it is prepared is what the proxy gets", () => {
+Deno.test("a change during the preparation reaches the proxy", () => {
   const fixture = world(MANY);
   const steps = stepsFor(fixture)!;
   for (let i = 0; i < MANY / 2; i++) steps.next();
@@ -62,7 +62,7 @@ Deno.test("what changes while it is prepared is what the proxy gets", () => {
   assert.deepEqual(contents(state), contents(fresh.join(NODE)));
 });
 
-Deno.test("names are prepared for the first proxy whose agent asks for them, beside what others have, and not built again", () => {
+Deno.test("names are prepared for the first proxy whose agent asks for them, and are not built again", () => {
   for (const [type, asks] of [["sidecar", "DNS_CAPTURE"], ["router", "ENABLE_DNS_SERVER"]] as const) {
     const fixture = world(MANY);
     const { translator } = fixture.pipeline;

@@ -37,14 +37,14 @@ Deno.test("changes one by one leave every proxy with the resources of a fresh st
   await fc.assert(fc.asyncProperty(manySteps, inTurn((steps) => compareWithFresh(steps, SETTINGS))), { numRuns: RUNS });
 });
 
-Deno.test("so they do where gateways get the clusters that they need alone, those of token issuers among them", async () => {
+Deno.test("caches change nothing where gateways get only their needed clusters, including clusters of token issuers", async () => {
   const settings = { ...SETTINGS, PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true };
   await fc.assert(fc.asyncProperty(manySteps, inTurn((steps) => compareWithFresh(steps, settings))), {
     numRuns: Math.ceil(RUNS / 4),
   });
 });
 
-Deno.test("so they do where proxies take and make connections in other ways: HBONE, and what databases speak", async () => {
+Deno.test("caches change nothing where proxies use other kinds of connections: HBONE, and protocols of databases", async () => {
   await fc.assert(
     fc.asyncProperty(
       manySteps,

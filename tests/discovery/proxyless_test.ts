@@ -80,7 +80,7 @@ Deno.test("a library follows names from its listener to endpoints, and serves at
     assert.deepEqual(await named(client, LISTENER, ...asked), asked.slice(0, 3).sort());
   }));
 
-Deno.test("10,000 unknown names and nonsense get what is known among them, and harm no other client", () =>
+Deno.test("a request with 10,000 unknown names and nonsense gets its known names, and harms no other client", () =>
   withLibrary(async (client, port) => {
     const nonsense = ["", ":", "::80", "one:", "one:80:80", "one:080", "%s", "\u0000", "../one:80", "ONE:80", "*:80"];
     const inbound = ["", "[", "0.0.0.0", "0.0.0.0:", "0.0.0.0:99999", "%s", "0.0.0.0:8080/"]

@@ -92,7 +92,7 @@ async function play(steps: readonly Step[], turns: Turns): Promise<{ fixture: Fi
   return { fixture, joined };
 }
 
-Deno.test("proxies have what a fresh start gives them, whatever changed while the mesh was made anew", async () => {
+Deno.test("proxies have the resources of a fresh start, whatever changed while the mesh was made anew", async () => {
   let turned = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: "max" }), async (steps) => {
@@ -127,7 +127,7 @@ function service(i: number): object {
   };
 }
 
-Deno.test("until all proxies move at once they keep what they have, and the event loop turns after each host and proxy", async () => {
+Deno.test("all proxies move at once and keep their resources until then, and the event loop turns after each host and proxy", async () => {
   const turns = new Turns();
   const fixture = world(turns);
   fixture.put(...Array.from({ length: SERVICES }, (_, i) => service(i)));

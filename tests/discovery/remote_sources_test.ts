@@ -102,7 +102,7 @@ Deno.test("objects of another control plane are in force as they are there: new,
   });
 });
 
-Deno.test("what a control plane had stays while it is away; when it is back all is as it has it then", async () => {
+Deno.test("a control plane's objects stay while it is away; afterwards they follow its present state", async () => {
   using door = new Door();
   const log = openLog();
   const away = () => log.lines.filter(({ msg }) => `${msg}`.includes("the control plane is away")).length;
@@ -230,7 +230,7 @@ function plain(port: number, token?: string): () => Promise<ServerCall> {
   return () => Promise.resolve({ target: { host: "127.0.0.1", port }, authority: "xds", metadata });
 }
 
-Deno.test("of clients that prove an identity only those of the system's namespace get all configuration", async () => {
+Deno.test("of clients with a proven identity only clients of the system's namespace get all configuration", async () => {
   await using issuer = await TestIssuer.start();
   const rule = JSON.stringify({ issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"] });
   const token = (namespace: string) => issuer.token({ sub: `system:serviceaccount:${namespace}:a` });

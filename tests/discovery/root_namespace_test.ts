@@ -25,7 +25,7 @@ function clusters(files: Record<string, string>, meshConfig?: string): unknown[]
   return translateForProxy({ files, node, ...(meshConfig ? { meshConfig } : {}) }).clusters.map(({ name }) => name);
 }
 
-Deno.test("a Sidecar for the whole mesh is in force from Istio's root namespace, and from the one that is named", () => {
+Deno.test("a Sidecar for the whole mesh is in force in Istio's root namespace, and in a configured root namespace", () => {
   assert.ok(clusters({ "a.yaml": entry }).includes(A));
   assert.ok(!clusters({ "a.yaml": entry, "s.yaml": sidecar("istio-system") }).includes(A));
   assert.ok(!clusters({ "a.yaml": entry, "s.yaml": sidecar("mesh-system") }).includes(A));

@@ -54,7 +54,7 @@ Deno.test("an account is asked about once, its right counts for five minutes and
   assert.deepEqual([of(), changes, asked.length], ["denied", 2, 2]);
 });
 
-Deno.test("a Secret that is named is asked about by itself, wherever it is, and its right is none for others", async () => {
+Deno.test("the right to a named Secret is asked for by itself, in any namespace, and grants no other Secret", async () => {
   const { asked, api, rights } = world();
   const changed = () => {};
   const registry = { namespace: "mesh-system", name: "registry" };

@@ -50,7 +50,7 @@ Deno.test("an edit is pushed, and its object names that push", async () => {
   });
 });
 
-Deno.test("gRPC and pages share one port where gRPC has none of its own", async () => {
+Deno.test("gRPC and pages share one port if gRPC has no separate port", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports }) => {
     assert.equal(ports.grpc, ports.http);
     assert.equal((await page(ports.http, "/ready")).status, 200);

@@ -120,7 +120,7 @@ Deno.test("workloads that serve one port in the same way build the shared fields
   assert.ok(same(first, parts(states[99]!)), "gRPC has the same: every port takes HTTP/2");
 });
 
-Deno.test("a policy for one workload gives it a connection manager of its own; one for all gives the others another one", () => {
+Deno.test("a policy for one workload gives it a separate connection manager; a policy for all workloads gives the others a new shared one", () => {
   const { states, change } = world(20);
   assert.equal(change(policy("s1")), 1);
   const admitted = states.map((state) => /admitted/.test(texts(state)["listener/virtualInbound"]!));

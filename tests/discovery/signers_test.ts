@@ -25,7 +25,7 @@ function meshOf(caCertificates: readonly { readonly pem: string; readonly certSi
   };
 }
 
-Deno.test("roots of a signer are those of the entries that name it, else those of the mounted file, which is watched", async () => {
+Deno.test("a signer's roots come from the entries that name the signer, else from the mounted file, which is watched", async () => {
   const pem = async (name: string) => writeCertificates([(await makeRoot(P256, { name })).certificate]);
   const [one, two, three, mounted] = [await pem("one"), await pem("two"), await pem("three"), await pem("mounted")];
   const folder = await Deno.makeTempDir();
@@ -64,7 +64,7 @@ Deno.test("roots of a signer are those of the entries that name it, else those o
   }
 });
 
-Deno.test("settings that name no signer are named with what was expected, all at once", () => {
+Deno.test("settings without a valid signer are reported with the expectation, all at once", () => {
   const problems = (settings: Parameters<typeof defaultSettings>[1]) =>
     signerProblems(defaultSettings("pilot-discovery", settings)).map((text) => text.split(":")[0]);
   assert.deepEqual(problems({}), []);

@@ -106,7 +106,7 @@ function world(...filters: readonly object[]): Fixture {
 
 const isSlow = (text: string) => text.includes('"seconds":7');
 
-Deno.test("a proxy that has nothing yet gets a cluster without the one of many filters that it rejects", async () => {
+Deno.test("a new proxy gets a cluster without the one rejected filter of many", async () => {
   const harmless = ["a", "b", "c", "d", "e", "f"].map((name, i) =>
     field(name, { metadata: { filter_metadata: { [name]: { i } } } })
   );
@@ -178,7 +178,7 @@ Deno.test("another version of the filter is tried, and nothing is said any more"
   proxy.standIns.close();
 });
 
-Deno.test("what stands in follows the mesh, and goes with its cluster", async () => {
+Deno.test("a stand-in follows the mesh, and goes with its cluster", async () => {
   const fixture = world(slow("7s"));
   const proxy = new RejectingProxy(fixture, isSlow);
   proxy.look();
@@ -200,7 +200,7 @@ Deno.test("what stands in follows the mesh, and goes with its cluster", async ()
   proxy.standIns.close();
 });
 
-Deno.test("a cluster that is rejected with what encrypts its connections is not served without: it is not there", async () => {
+Deno.test("a cluster that is rejected with its TLS is not served without TLS: it is absent", async () => {
   const tls = { name: "envoy.transport_sockets.tls", typed_config: { "@type": `type.googleapis.com/${TLS}` } };
   const fixture = world(field("harmless", { alt_stat_name: "a" }), field("guard", { transport_socket: tls }));
   const proxy = new RejectingProxy(fixture, (text) => text.includes("transport_sockets.tls"));
@@ -223,7 +223,7 @@ Deno.test("where leaving out patches does not help, they are not to blame, and t
   proxy.standIns.close();
 });
 
-Deno.test("a rejection of what no patch changed stays one", () => {
+Deno.test("a rejection of an unpatched resource stays a rejection", () => {
   const proxy = new RejectingProxy(world(slow("7s")), () => true, "outbound|80||s2.example.com");
   proxy.look();
   assert.deepEqual([proxy.state.rejectedPatches.size, proxy.wanted?.version], [0, proxy.offers[0]]);
@@ -243,7 +243,7 @@ Deno.test("a thousand resources at most are replaced, and none after the stream 
   assert.equal(fixture.pipeline.translator.counts.proxies, 0);
 });
 
-Deno.test("a proxy keeps what it has where building a stand-in fails, and its next rejection tries again", async () => {
+Deno.test("if building a stand-in fails, the proxy keeps its resources, and its next rejection tries again", async () => {
   const fixture = world(slow("7s"));
   const proxy = new RejectingProxy(fixture, isSlow);
   const { translator } = fixture.pipeline;

@@ -116,7 +116,7 @@ Deno.test("proxies of any other cluster are a finding and a log line, once for e
   }, { log: log.log, options: { manifestServices: true } });
 });
 
-Deno.test("what any client says of its cluster fills no list", async () => {
+Deno.test("the cluster names of clients do not fill a list", async () => {
   await withServer({}, async ({ ports }) => {
     const clients = await Promise.all(Array.from({ length: 30 }, async (_, i) => {
       const id = `sidecar~10.9.0.${i}~a-${i}.x~x.svc.cluster.local`;

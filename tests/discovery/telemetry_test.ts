@@ -61,7 +61,7 @@ Deno.test("a Telemetry of one workload builds its listeners once, and sends noth
   assert.deepEqual(counted(() => fixture.remove("Telemetry/x/one")), { listeners: 0, changed: [2] });
 });
 
-Deno.test("Telemetries of equal content share what is built from them", () => {
+Deno.test("Telemetries of equal content share their results", () => {
   const { fixture, counted } = world();
   fixture.put(telemetry("one", "a", "s1"));
   fixture.pipeline.flush();
@@ -101,7 +101,7 @@ const traced = {
 const sidecarNode: TestNode = { namespace: "x", address: "10.0.0.1", labels: { app: "s1" } };
 const gatewayNode: TestNode = { namespace: "x", address: "10.0.0.9", labels: { app: "gw" }, type: "router" };
 
-Deno.test("what is sampled: the Telemetry says, then the proxy, then the mesh, then PILOT_TRACE_SAMPLING", () => {
+Deno.test("the sampling rate comes from the Telemetry, then the proxy, then the mesh, then PILOT_TRACE_SAMPLING", () => {
   const settings = { PILOT_TRACE_SAMPLING: 7 };
   const own = { PROXY_CONFIG: { stringValue: JSON.stringify({ tracing: { sampling: 30 } }) } };
   const sampled = (
@@ -167,7 +167,7 @@ function everything(options: FixtureOptions, node: TestNode, ...objects: readonl
   return all;
 }
 
-Deno.test("without metrics nothing of them is sent; default providers send them to sidecars and gateways", () => {
+Deno.test("without providers no filters of metrics are sent; default providers send them to sidecars and gateways", () => {
   const mesh = { defaultProviders: { metrics: ["prometheus"] } };
   for (const node of [sidecarNode, gatewayNode]) {
     const off = everything({}, node, gateway);

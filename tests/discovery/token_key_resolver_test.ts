@@ -152,7 +152,7 @@ Deno.test("fetches at the same time are bounded, places never fetched go first, 
   assert.deepEqual([clock.pending(), pending.length], [0, 0]);
 });
 
-Deno.test("a key set without a usable key is said, and so is nothing else", async () => {
+Deno.test("only a key set without a usable key is reported", async () => {
   const { resolver, pending, settle, reasons } = world();
   resolver.update([], [policy("one", ["a"])]);
   pending[0]!.succeed('{"keys":[]}');
@@ -170,7 +170,7 @@ const anyStep = fc.oneof(
   fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 1000, KEPT_UNUSED_MS, REFRESH) }),
 );
 
-Deno.test("in any order of events each named place has its last fetched keys, one fetch at a time, and what nobody names ends", async () => {
+Deno.test("in any order of events each named place has its last fetched keys, with one fetch at a time, and fetching ends for unnamed places", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
       const { resolver, pending, clock, settle } = world();

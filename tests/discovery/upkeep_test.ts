@@ -57,7 +57,7 @@ function warned(): Fixture {
   return fixture;
 }
 
-Deno.test("a warning names its objects, and there is one, however many proxies and classes have it", () => {
+Deno.test("a warning names its objects, and appears once, however many proxies and classes have it", () => {
   const fixture = warned();
   const before = fixture.pipeline.translator.warnings();
   const keysOf = (finding: Finding | undefined) => finding && findingKeys(finding);

@@ -82,7 +82,7 @@ Deno.test("a client that left while names were pending is not answered", async (
   fixture.pipeline.stop();
 });
 
-Deno.test("as long as nothing fails, to be asked what a client wants costs a call for each request, and no look at a name", async () => {
+Deno.test("without failures the question what a client wants costs one call for each request, and no look at a name", async () => {
   const cost = async (deaf: boolean) => {
     const { fixture, client } = await connect(true, false, deaf);
     const asks = deaf ? undefined : calls(client.view as Required<typeof client.view>, ["want"]);

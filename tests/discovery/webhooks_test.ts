@@ -116,7 +116,7 @@ Deno.test("without a certificate there is no port for webhooks, and the server s
   }, { options: { webhooks: "127.0.0.1:0" } });
 });
 
-Deno.test("/inject answers what is no review of a pod by HTTP where there is none, and else refuses by a review with the reason", async () => {
+Deno.test("/inject answers a body without a review by HTTP, and refuses a review of anything but a pod by a review with the reason", async () => {
   await withServer({}, async ({ ports }, _, kernel) => {
     await kernel.readiness.whenReady;
     const ask = (body: string, type = "application/json", path = "") =>
@@ -179,7 +179,7 @@ Deno.test("a pod gets the JSON patch of its proxy, by v1beta1 too; a pod that wa
   }, { options: { webhooks: "" } });
 });
 
-Deno.test("a pod of megabytes, and one nested deeper than any stack, is answered, and so is the next one", async () => {
+Deno.test("a pod of megabytes and a pod nested deeper than any stack are answered, and so is the next pod", async () => {
   await withServer({}, async ({ ports }, _, kernel) => {
     await kernel.readiness.whenReady;
     const ask = async (more: string) => {

@@ -83,7 +83,7 @@ Deno.test("any table answers any question as the rules say, with wildcards, alia
   );
 });
 
-Deno.test("a table that takes hosts over from the one before answers like a fresh one", () => {
+Deno.test("a table that takes hosts over from the previous table answers like a fresh table", () => {
   const host = fc.constantFrom(
     "a",
     "b.c",

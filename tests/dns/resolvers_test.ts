@@ -75,7 +75,7 @@ for (const [library, compiler] of [["glibc", "gcc"], ["musl", "musl-gcc"]] as co
     await Deno.chmod(program, 0o755);
     await using namespace = await Namespace.make(direct);
     await table(t, namespace, program);
-    await t.step("a large answer: all of it where the library asks again over TCP, else what was cut", async () => {
+    await t.step("a large answer: complete if the library asks again over TCP, else cut off", async () => {
       const [left = ""] = (await namespace.run(program, [], "4 giant.example\n")).split("|");
       const got = left.trim().split(" ");
       // musl asks over TCP from 1.2.4 on; before, musl takes the addresses within 512 bytes.

@@ -45,7 +45,7 @@ Deno.test("a connection that asks nothing is closed after ten seconds, one that 
   busy.close();
 });
 
-Deno.test("of too many connections the one that has been silent for longest makes room", async () => {
+Deno.test("of too many connections the connection with the longest silence is closed", async () => {
   const clock = createFakeClock();
   using test = await startServer({}, { clock });
   const first = await Deno.connect(test.at);

@@ -133,7 +133,7 @@ Deno.test("a message that takes long is not ended as long as there is room for o
   await server.stop(0);
 });
 
-Deno.test("when all connections together pass the limit, those that hold most lose it, and small ones stay", async () => {
+Deno.test("when all connections together exceed the limit, the connections that hold most lose their messages, and small connections keep theirs", async () => {
   const held = new HeldInAll(HELD_PER_CONNECTION, 8 * 2 ** 20);
   const { server } = serve(held);
   const clients = [0, 1, 2].map(() => new MemoryClient(server));

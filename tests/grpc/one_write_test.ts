@@ -24,7 +24,7 @@ Deno.test("the head of an answer, the answer and its end go out in one write, in
   assert.deepEqual([...transport.written[0]!], [1, 2, 3, 0, 0, 4, 0, 0, 0, 0, 0, 1, 9, 9, 9, 9]);
 });
 
-Deno.test("a control frame goes out alone where there is no data, no window, or no room for any", async () => {
+Deno.test("a control frame goes out alone without data, without a window, or without room for data", async () => {
   const full = new SendBudget(32 * 1024);
   const cases = [connection(0), connection(4, { window: 0 })];
   const stuck = connection(40 * 1024, { budget: full });

@@ -12,7 +12,7 @@ const pieces = fc.array(
 );
 const READ = 65536;
 
-Deno.test("pieces give what was put in, and count the memory that they keep", () => {
+Deno.test("pieces return the written bytes, and count their memory", () => {
   fc.assert(
     fc.property(pieces, fc.integer({ min: 0, max: 255 }), (list, first) => {
       const held = new Pieces();
@@ -39,7 +39,7 @@ Deno.test("pieces give what was put in, and count the memory that they keep", ()
   );
 });
 
-Deno.test("a read of which a message uses little is not kept when the next one has come", () => {
+Deno.test("a read of which a message uses little is not kept after the next read", () => {
   const held = new Pieces();
   for (let i = 0; i < 100; i++) held.append(new Uint8Array(READ).subarray(100, 100 + 5000), 1_000_000);
   assert.ok(held.capacity <= 100 * 5000 + READ, `${held.capacity} bytes`);

@@ -202,7 +202,7 @@ async function serve(
   await server.stop(0);
 }
 
-Deno.test("many compressed messages in one frame are worked off in slices: another client waits for two of them", async () => {
+Deno.test("many compressed messages in one frame are processed in slices: another client waits for two messages", async () => {
   await serve(async (manual, flood, quiet, log) => {
     flood.send(manyMessages(1, 100, 1));
     assert.ok(log.length <= 2, `${log.length} messages at once`);
@@ -216,7 +216,7 @@ Deno.test("many compressed messages in one frame are worked off in slices: anoth
   });
 });
 
-Deno.test("what is left of a frame whose call ends is dropped, and the connection goes on", async () => {
+Deno.test("if a call ends in the middle of a frame, the rest of the frame is dropped and the connection goes on", async () => {
   await serve(async (manual, flood, _quiet, log) => {
     flood.send(manyMessages(1, 100), frame(FrameType.RST_STREAM, 0, 1, new Uint8Array([0, 0, 0, 8])));
     flood.send(callHeaders(3, "/x.S/Stream", { "x-who": "later" }), messageData(3, new Uint8Array(7), 1));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { HeldBodies } from "../../lib/http/held_bodies.ts";
 
-Deno.test("above the limit the oldest bodies are given up until there is room, and what is whole makes room", () => {
+Deno.test("above the limit the oldest bodies are given up until there is room, and complete bodies make room", () => {
   const all = new HeldBodies(100);
   const gone: string[] = [];
   const begin = (name: string) => all.begin(() => gone.push(name));

@@ -67,7 +67,7 @@ Deno.test("a client that takes its response slowly gets all of it", async () => 
   }, { clock });
 });
 
-Deno.test("one connection too many closes the one that has waited longest for its client, never one at work", async () => {
+Deno.test("one connection too many closes the connection that has waited longest for its client, never a working connection", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const busy = get("/busy", async () => {

@@ -58,7 +58,7 @@ Deno.test("two routes of one path and method are a mistake in the code", () => {
   assert.throws(() => new Router([route(["GET"], "/*/a")]), /\* stands at the end/);
 });
 
-Deno.test("guards are asked in order, those around a route before its own, and also before a wrong method is named", async () => {
+Deno.test("guards are asked in order: outer guards before a route's own guards, and before a wrong method is reported", async () => {
   const asked: string[] = [];
   const guard = (name: string, refuses: boolean) => () => {
     asked.push(name);

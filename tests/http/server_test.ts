@@ -251,7 +251,7 @@ Deno.test("a large response arrives whole, and a reader of parts slows its sende
   });
 });
 
-Deno.test("closing ends idle connections at once, lets requests under way end, and breaks off those that do not", async () => {
+Deno.test("closing ends idle connections at once, lets running requests end, and breaks off requests that take too long", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const routes = [

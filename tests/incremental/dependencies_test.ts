@@ -42,7 +42,7 @@ Deno.test("the list of things is copied: to change it afterwards changes nothing
   assert.deepEqual([...results.invalidate(keys(["host", "x"]))], ["a"]);
 });
 
-Deno.test("a thing may have many dependents: each is named once, those that were deleted are not", () => {
+Deno.test("a key may have many dependents: each dependent is named once, and deleted dependents are not named", () => {
   for (const count of [2, 7, 8, 9, 40]) {
     const results = new Dependencies();
     const names = Array.from({ length: count }, (_, i) => `r${i}`);

@@ -16,7 +16,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("copy" as const), map: fc.nat() }),
 );
 
-Deno.test("after any steps each copy holds what a map of its own would", () => {
+Deno.test("after any steps each copy has the entries of an independent map", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const maps = [{ layered: new LayeredMap<number, number>(), plain: new Map<number, number>() }];

@@ -112,7 +112,7 @@ Deno.test("a fact about the source is looked at again when facts of that kind ch
   assert.ok(!record.holds(new ToySource(new ToyWorld(), amber)));
 });
 
-Deno.test("equal answers in equal order are one list, and each list is compared once for many results", () => {
+Deno.test("equal answers in equal order share one list, and each list is compared once for many results", () => {
   const tree = new PropertyTree<{ color: string; factor: number }>();
   const world = new ToyWorld();
   let computed = 0;

@@ -64,7 +64,7 @@ for (const [name, backends, expected] of choices) {
   });
 }
 
-Deno.test("rules of ours in the back end that is not chosen are reported, for removal", async () => {
+Deno.test("our rules in a back end that is not chosen are reported for removal", async () => {
   const { chosen, stale } = await findBackend(
     rules,
     machine({ "iptables-nft": { saved: ours }, "iptables-legacy": { saved: ours } }),
@@ -86,7 +86,7 @@ Deno.test("a feature that the kernel lacks is named with the module that brings 
   ]);
 });
 
-Deno.test("a table that the kernel lacks is named, not each thing in it", async () => {
+Deno.test("a table that the kernel lacks is named, without each feature of the table", async () => {
   const { evidence } = await findBackend(rules, machine({ "iptables-legacy": { refuses: /\*nat/, says: "no nat" } }));
   assert.deepEqual(evidence.slice(2), [
     "iptables-legacy: table nat is not available; load the kernel module iptable_nat on the machine",
@@ -94,7 +94,7 @@ Deno.test("a table that the kernel lacks is named, not each thing in it", async 
   ]);
 });
 
-Deno.test("rules that are in place are not tried out, others once", async () => {
+Deno.test("existing rules are not tried out, new rules are tried out once", async () => {
   const tried: string[] = [];
   await findBackend(rules, machine({ "iptables-nft": { saved: explainedText(rules) } }, tried));
   assert.deepEqual(tried, []);
@@ -124,7 +124,7 @@ for (
 
 const unlisted = "# Table `nat' is incompatible, use 'nft' tool.\n";
 
-Deno.test("a back end that cannot list a table that is needed is no choice, and says why", async () => {
+Deno.test("a back end that cannot list a needed table is not chosen, with the reason", async () => {
   const { chosen, evidence } = await findBackend(rules, machine({ "iptables-nft": { saved: unlisted } }));
   assert.equal(chosen, undefined);
   assert.match(evidence.join("\n"), /iptables-nft: table nat has parts that only the tool nft can list/);

@@ -52,7 +52,7 @@ const anyPolicy = fc.record({
   app: fc.constantFrom(undefined, "cart", "edge"),
 }).map(({ name, namespace, app }) => policy(name, namespace, app === undefined ? {} : selects(app)));
 
-Deno.test("after any changes the answers are those of a fresh index; a list is the same until one of its policies changes, and each change names its namespaces", () => {
+Deno.test("after any changes an index answers like a fresh index; a list stays the same object until one of its policies changes, and each change names its namespaces", () => {
   const workloads = ["shop", "pay", ROOT, "empty"].flatMap((namespace) => [
     workload(namespace, "cart"),
     { namespace, labels: { app: "cart", version: "2" } },
@@ -76,7 +76,7 @@ Deno.test("after any changes the answers are those of a fresh index; a list is t
       assert.equal(
         index.of(workloads[0]!),
         index.of(workloads[1]!),
-        "labels that nothing selects make no list of their own",
+        "labels that nothing selects make no separate list",
       );
     }
     const fresh = new AuthorizationPolicyIndex(ROOT);

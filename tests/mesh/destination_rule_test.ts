@@ -46,7 +46,7 @@ Deno.test("the host becomes a full, lower-case name", () => {
   assert.equal(mergeDestinationRules([rule("a", {})], options)[0]!.spec.host, "reviews.default.svc.cluster.local");
 });
 
-Deno.test("a rule that stands alone keeps its subsets, those of one name once", () => {
+Deno.test("a single rule keeps its subsets, and subsets of one name only once", () => {
   const alone = rule("a", { subsets: [{ name: "v1" }, { name: "v2" }] });
   const [merged] = mergeDestinationRules([alone], options);
   assert.equal(merged!.spec.subsets, alone.spec.subsets);
@@ -73,7 +73,7 @@ Deno.test("rules of one audience merge: first policy, all subsets, duplicates dr
   assert.deepEqual(one!.causes, ["a", "b", "c"].map((x) => `DestinationRule/default/${x}`));
 });
 
-Deno.test("rules with unequal exportTo stay independent; a client gets the one aimed at it most narrowly", () => {
+Deno.test("rules with unequal exportTo stay independent; a client gets the rule with the narrowest export", () => {
   const rules = [
     rule("all", { subsets: [{ name: "all" }] }),
     rule("named", { subsets: [{ name: "named" }], exportTo: ["b", "c"] }),

@@ -79,7 +79,7 @@ Deno.test("a policy of the root namespace with labels is for its own workloads a
   assert.equal(made.of({ namespace: ROOT, labels: cart.labels }).mode, "STRICT");
 });
 
-Deno.test("workloads of the same policies share one merged policy, which an edit elsewhere leaves as it is", () => {
+Deno.test("workloads with the same policies share one merged policy, and an edit elsewhere leaves it alone", () => {
   const made = index(policy("n", "shop", mtls("STRICT")), policy("w", "shop", { ...ofCart, ...mtls("DISABLE") }));
   const other = { namespace: "shop", labels: { app: "other", version: "1" } };
   const before = made.of(other);
@@ -108,7 +108,7 @@ const anyPolicy = fc.record({
   }, `2024-0${month}-01T00:00:00Z`)
 );
 
-Deno.test("after any changes the answers are those of a fresh index, and each change names the namespaces that it concerns", () => {
+Deno.test("after any changes an index answers like a fresh index, and each change names the concerned namespaces", () => {
   const workloads = ["shop", "pay", ROOT, "empty"].flatMap((namespace) =>
     ["cart", "other", "none"].map((app) => ({ namespace, labels: { app } }))
   );

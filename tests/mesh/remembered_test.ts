@@ -24,7 +24,7 @@ function object<K extends AnyConfigObject["kind"]>(kind: K, spec: object): Confi
   return object as ConfigObject<K>;
 }
 
-Deno.test("a workload that was asked about gets the policies that come later, and loses those that go", () => {
+Deno.test("a workload with a remembered answer gets later policies, and loses removed policies", () => {
   const workload = { namespace: "x", labels: { app: "a" } };
   const authorizations = new AuthorizationPolicyIndex("mesh-system");
   const peers = new PeerAuthenticationIndex("mesh-system");

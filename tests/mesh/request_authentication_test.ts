@@ -53,7 +53,7 @@ Deno.test("a workload has the rules of all objects that are for it, sorted by is
   assert.deepEqual(issuers(made, { namespace: "elsewhere", labels: { app: "x" } }), ["c"]);
 });
 
-Deno.test("without rules a workload has the one policy that says nothing", () => {
+Deno.test("without rules all workloads share one empty policy", () => {
   assert.equal(index().of(cart), NO_TOKEN_POLICY);
   assert.equal(index(policy("empty", "shop", [])).of(cart), NO_TOKEN_POLICY);
 });
@@ -66,7 +66,7 @@ Deno.test("a policy that names a Gateway of the Gateway API is for the workload 
   assert.equal(made.of(cart), NO_TOKEN_POLICY);
 });
 
-Deno.test("keys in a rule lose what is private, and one key becomes a set", () => {
+Deno.test("keys in a rule lose their private parts, and a single key becomes a set", () => {
   const jwks = JSON.stringify({ kty: "oct", k: "AAEC", alg: "HS256", kid: "a", use: "sig", extra: { deep: [1] } });
   const tree = {
     ...{ apiVersion: "security.mesh.io/v1", kind: "RequestAuthentication", metadata: { name: "a", namespace: "shop" } },
@@ -77,7 +77,7 @@ Deno.test("keys in a rule lose what is private, and one key becomes a set", () =
   assert.equal(rule?.jwks, '{"keys":[{"alg":"HS256","k":"AAEC","kid":"a","kty":"oct"}]}');
 });
 
-Deno.test("after any changes an index answers as one that is made from what is left, and equal answers are one object", () => {
+Deno.test("after any changes an index answers like a fresh index of the remaining objects, and equal answers are one object", () => {
   const names = ["a", "b", "c"];
   const anyPolicy = fc.record({
     name: fc.constantFrom(...names),

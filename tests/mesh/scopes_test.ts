@@ -24,7 +24,7 @@ Deno.test("namespaces that see the same share a scope, also with gateways", () =
   }
 });
 
-Deno.test("objects exported to some namespaces distinguish these; those that see the same share a scope", () => {
+Deno.test("objects exported to some namespaces distinguish these namespaces; namespaces that see the same objects share a scope", () => {
   const made = world();
   made.put([{ host: "z.com", namespace: "c", exportTo: ["a", "b"] }], []);
   assert.ok(share(made, "a", "b"));
@@ -44,7 +44,7 @@ Deno.test("of two services of one host a namespace gets its own, which sets it a
   assert.ok(share(made, "a", "c"));
 });
 
-Deno.test("rules for a namespace's own services distinguish no namespace, rules for others' services do", () => {
+Deno.test("rules for services of their own namespace distinguish no namespace, rules for services of other namespaces do", () => {
   const made = world();
   made.put([], [networkingObject("DestinationRule", "a", "own", { host: "x.com" })]);
   assert.ok(share(made, "a", "c"));
@@ -83,7 +83,7 @@ Deno.test("a scope stays the same object for namespaces that still see the same 
   assert.ok(!made.mesh.hasScope(own), "no namespace has it any more");
 });
 
-Deno.test("a Sidecar of the root namespace is one scope for all namespaces that see the same, unless it names them", () => {
+Deno.test("a Sidecar of the root namespace makes one scope for all namespaces that see the same objects, unless its hosts name namespaces", () => {
   const made = world();
   const sidecar = (hosts: string[]) => networkingObject("Sidecar", ROOT, "default", { egress: [{ hosts }] });
   made.put([], [sidecar(["*/x.com"])]);
@@ -187,7 +187,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: look },
 );
 
-Deno.test("after any changes a shared scope shows each namespace the same as one of its own", () => {
+Deno.test("after any changes a shared scope shows each namespace the same objects as a separate scope", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: "max" }), (steps) => {
       const world = new ScopeWorld({ shared: true });

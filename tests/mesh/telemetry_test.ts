@@ -43,7 +43,7 @@ function logs(index: TelemetryIndex, side: TelemetrySide = "client"): string[] |
   return index.of(cart).accessLogging[side]?.map(short);
 }
 
-Deno.test("without a Telemetry the default providers log, and without those the mesh's own fields hold", () => {
+Deno.test("without a Telemetry the default providers log, and without default providers the mesh's own fields apply", () => {
   assert.deepEqual(logs(indexOf(["b", "a"])), ["a", "b"]);
   assert.equal(logs(indexOf([])), undefined);
 });
@@ -95,7 +95,7 @@ Deno.test("an entry is for its side alone, and its filter for the providers that
   assert.deepEqual(logs(indexOf(["d"], inherited)), ["d?c"]);
 });
 
-Deno.test("what is disabled stays so below, until an entry turns it on; without any provider the mesh's file is off", () => {
+Deno.test("a provider disabled at a level stays disabled at narrower levels until an entry enables it; without any provider the mesh's file is off", () => {
   const off = telemetry("off", ROOT, { accessLogging: [{ ...providers("p"), disabled: true }] });
   assert.deepEqual(logs(indexOf([], off)), ["!p"]);
   assert.deepEqual(logs(indexOf([], off, telemetry("on", "shop", { accessLogging: [{ disabled: false }] }))), ["p"]);
@@ -122,7 +122,7 @@ Deno.test("of tracing each field merges by itself, for each side; without a prov
   assert.equal(without.of(cart).tracing.client?.provider, undefined);
 });
 
-Deno.test("parts of equal content are one object, after any changes, whichever Telemetries say them", () => {
+Deno.test("after any changes parts of equal content are one object, whichever Telemetries contain them", () => {
   const spec = fc.record({
     labels: fc.constantFrom({}, app("cart"), app("till")),
     accessLogging: fc.array(fc.constantFrom(providers("a"), providers("b"), { disabled: true }), { maxLength: 2 }),
@@ -165,14 +165,14 @@ function measured(objects: readonly Telemetry[], side: TelemetrySide, defaults: 
   });
 }
 
-Deno.test("metrics: without anything there are none; default providers measure; the last list of providers decides", () => {
+Deno.test("metrics: without Telemetries and default providers nothing is measured; default providers measure; the last list of providers decides", () => {
   const shop = telemetry("shop", "shop", { metrics: [providers("s")] });
   assert.deepEqual(measured([], "client"), []);
   assert.deepEqual(measured([], "client", ["d"]), ["d:"]);
   assert.deepEqual(measured([shop], "client", ["d"]), ["s:"]);
 });
 
-Deno.test("metrics: tags and what is disabled are laid over each other by metric and side, and all can be turned off and on", () => {
+Deno.test("metrics: tags and disabled metrics are merged by metric and side, and all metrics can be turned off and on", () => {
   const count = { metric: "REQUEST_COUNT" };
   const tags = { a: { value: "x" }, b: { operation: "REMOVE" } };
   const mesh = telemetry("mesh", ROOT, {

@@ -196,7 +196,7 @@ Deno.test("a delegate that is missing, hidden, no delegate, or delegating again 
   }
 });
 
-Deno.test("a delegate without hosts is no virtual service of its own", () => {
+Deno.test("a delegate without hosts is not a separate virtual service", () => {
   assert.deepEqual(effectiveVirtualServices([object("team", { http: [{ route: to("t") }] })], options), []);
 });
 
@@ -238,7 +238,7 @@ Deno.test("a key that is both removed and added counts as changed", () => {
   assert.deepEqual(delta.added.map((x) => x.hosts), [["x.z"]]);
 });
 
-Deno.test("after any updates the effective virtual services are those of a fresh resolution, untouched ones identical", () => {
+Deno.test("after any updates the effective virtual services equal a fresh resolution, and untouched virtual services stay the same objects", () => {
   const rule = fc.constantFrom<VirtualServiceSpec>(
     { hosts: ["x.y"], http: [{ delegate: { name: "a" } }, { route: to("t") }] },
     { hosts: ["x.z"], http: [{ delegate: { name: "b", namespace: "n" } }] },

@@ -51,7 +51,7 @@ Deno.test("of one phase the higher priority runs first and one without priority 
   ]);
 });
 
-Deno.test("plugins are for workloads of their namespace, those of the root namespace for all, by labels or by the gateway that they name", () => {
+Deno.test("plugins apply to workloads of their namespace, plugins of the root namespace to all workloads, by labels or by a named gateway", () => {
   const target = (name: string) => ({ targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name }] });
   const index = indexOf(
     plugin("a-cart", "shop", app("cart")),

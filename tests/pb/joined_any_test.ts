@@ -20,7 +20,7 @@ function manager(name: string, filters: readonly string[]) {
 const text = fc.string({ minLength: 1, maxLength: 300 });
 const managers = fc.record({ name: text, filters: fc.array(text, { maxLength: 5 }) });
 
-Deno.test("a message of two runs says what it says in one", () => {
+Deno.test("a message in two runs reads like the same message in one run", () => {
   fc.assert(fc.property(managers, ({ name, filters }) => {
     const { parts, whole } = manager(name, filters);
     const packed = joinedAny(MANAGER, parts);

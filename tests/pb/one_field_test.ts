@@ -11,7 +11,7 @@ const before = { name: "web", stat_prefix: "web" };
 const listener = { ...before, filter_chains: [chain("a"), chain("b")], transparent: { value: true } };
 const CHAINS = 3;
 
-Deno.test("a field is taken out as a message of its own, and another one stands in its place", () => {
+Deno.test("a field is taken out as a separate message, and replaced by another message", () => {
   const bytes = encode(LISTENER, listener);
   const taken = takeField(bytes, CHAINS);
   assert.deepEqual(decodeApi(LISTENER, taken.field), { filter_chains: listener.filter_chains });
@@ -21,7 +21,7 @@ Deno.test("a field is taken out as a message of its own, and another one stands 
   assert.deepEqual(taken.with(taken.field), bytes);
 });
 
-Deno.test("a field that stands in several places is taken from all of them, and one that is not there is empty", () => {
+Deno.test("the occurrences of a repeated field are taken together, and a missing field is empty", () => {
   const parts = [{ filter_chains: [chain("a")] }, before, { filter_chains: [chain("b")] }];
   const scattered = takeField(concatBytes(parts.map((part) => encodeApi(LISTENER, part))), CHAINS);
   assert.deepEqual(decodeApi(LISTENER, scattered.field), { filter_chains: listener.filter_chains });

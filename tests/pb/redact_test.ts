@@ -13,7 +13,7 @@ const text = (value: string) => new TextEncoder().encode(value);
 /** A message's JSON without further redaction. */
 const shown = (name: string, bytes: Uint8Array) => messageJson(name, bytes, "shown");
 
-Deno.test("keys, passwords and words are replaced; what is public stays", () => {
+Deno.test("keys, passwords and secret words are replaced; public data stays", () => {
   const certificate = {
     certificate_chain: { inline_string: "public" },
     private_key: { inline_bytes: text("hunter2") },

@@ -37,7 +37,7 @@ for (const [authority, spec] of Object.entries(SPECS)) {
   }
 }
 
-Deno.test("a leaf says what it was made of, to this package, to Node and to @peculiar/x509", async () => {
+Deno.test("this package, Node and @peculiar/x509 read a leaf's fields as they were given", async () => {
   const root = await makeRoot();
   const { key } = await makeLeaf(root);
   const names = {

@@ -8,7 +8,7 @@ import { readCertificateRequest } from "../../lib/pki/request.ts";
 import { writePem } from "../../lib/pki/pem.ts";
 import { makeLeaf, makeRoot } from "./support/make.ts";
 
-Deno.test("what is written is read the same, of any length", () => {
+Deno.test("written elements of any length are read back unchanged", () => {
   const lengths = fc.oneof(fc.nat(300), fc.constantFrom(127, 128, 255, 256, 65535, 65536));
   fc.assert(fc.property(fc.array(lengths, { maxLength: 4 }), (sizes) => {
     const parts = sizes.map((size) => element(Tag.OCTET_STRING, new Uint8Array(size)));
@@ -30,7 +30,7 @@ Deno.test("object identifiers and times are read as they were written", () => {
   }));
 });
 
-Deno.test("an element ends within the one around it, whatever comes behind", () => {
+Deno.test("an element ends within its enclosing element, whatever follows", () => {
   const around = (inner: readonly number[]) => Uint8Array.from([0x30, inner.length, ...inner, 0x05, 0, 0, 0]);
   const inside = (inner: readonly number[]) => new DerReader(around(inner), "thing").inside(Tag.SEQUENCE);
   for (const inner of [[0x04, 1], [0x04], [0x04, 0x81], [0x04, 0x82, 1], []]) {

@@ -27,7 +27,7 @@ test("a list of openssl says who is revoked, and its signature proves whose it i
   await Promise.all([mesh, other, impostor].map((authority) => authority.remove()));
 });
 
-test("what is no list, cut off or longer than it says is refused by name", async () => {
+test("a text that is not a list, is cut off, or is longer than its length says is refused by name", async () => {
   const authority = await Authority.make("mesh");
   const list = await authority.revoke((await authority.sign("bad")).certificate);
   const { der } = readPem(list)[0]!;

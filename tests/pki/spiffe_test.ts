@@ -47,7 +47,7 @@ Deno.test("an identity that no SPIFFE ID can name is refused with the part at fa
   assert.throws(() => workloadUri({ ...CART, serviceAccount: ".." }), /^PkiError: service account: /);
 });
 
-Deno.test("any SPIFFE ID is one, whether or not it names a workload", () => {
+Deno.test("any SPIFFE ID is accepted, whether or not it names a workload", () => {
   const right = ["spiffe://cluster.local", "spiffe://cluster.local/meshd", `spiffe://a.b/${"x".repeat(2034)}`];
   assert.deepEqual(right.filter((uri) => !isSpiffeId(uri)), []);
   const wrong = [

@@ -124,7 +124,7 @@ Deno.test("a version is the first 72 bits of the SHA-256 in base64url", () => {
   }
 });
 
-Deno.test("what resources share is compressed for the second of them, and once, though each block is one proxy's own", () => {
+Deno.test("shared bytes of resources are compressed once, for the second resource, even if each block belongs to one proxy", () => {
   const text = (seed: number, length: number) =>
     new TextEncoder().encode(Array.from({ length }, (_, i) => `${(i * seed) % 977} `).join(""));
   const shared = new Block([text(7, 9000)]);

@@ -51,7 +51,7 @@ for (const name of MESH_IMAGES) {
   const rests = (word: string) => instructions.filter((one) => one.word === word).map(({ rest }) => rest);
   const image = imageOf(name);
 
-  Deno.test(`${name}: files, links, environment, user and program are those of the container file`, () => {
+  Deno.test(`${name}: files, links, environment, user and program match the container file`, () => {
     const own = filesOf(image).filter((line) => !line.startsWith(`COPY ${ENVOY} `));
     const theirs = [
       ...rests("COPY").map((rest) => `COPY ${rest}`),

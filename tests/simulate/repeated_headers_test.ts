@@ -163,7 +163,8 @@ const APART = [
 ];
 
 Deno.test({
-  name: "Envoy joins the values of the headers that the simulator joins, and takes away those that it does not judge",
+  name:
+    "Envoy joins the values of the headers that the simulator joins, and removes the headers that the simulator does not judge",
   ignore,
   fn: () => {
     const names = [...JOINED_HEADERS, ...APART, ...MANAGED_HEADERS];

@@ -130,7 +130,7 @@ Deno.test("a redirected connection is handed to the exact address, else to any a
   assert.equal(chosen("2001:db8::1", 80)?.name, "virtualOutbound", "0.0.0.0 takes no IPv6");
 });
 
-Deno.test("bytes that are no HTTP pass by the HTTP chain; those of a TCP service go by weight", () => {
+Deno.test("bytes that are not HTTP do not match the HTTP chain; bytes of a TCP service are split by weight", () => {
   const other = run(SIDECAR, outbound({ protocol: "tcp" }));
   assert.equal(other.find("filterChain")?.name, "PassthroughFilterChain");
   assert.deepEqual(other.find("cluster")?.endpoints[0]?.address, "10.0.0.1");
@@ -307,7 +307,7 @@ Deno.test("an inspector that is switched off for a port finds nothing there", ()
   assert.deepEqual([transport(3306), transport(3307)], ["raw_buffer", "tls"]);
 });
 
-Deno.test("what stands in for a plugin denies connections, where a module lets them go on", () => {
+Deno.test("the stand-in for a plugin denies connections, and a module lets them pass", () => {
   const type = "envoy.extensions.filters.network.rbac.v3.RBAC";
   const config_discovery = { config_source: { ads: {} }, type_urls: [TYPE_URL_PREFIX + type] };
   const chain = { filters: [{ name: "plugin", config_discovery }, tcp("x")] };

@@ -11,7 +11,7 @@ import { type Series, WORKS } from "../../lib/sizing/series.ts";
 
 const page = Deno.readTextFileSync(new URL("../../docs/benchmarks.md", import.meta.url));
 
-Deno.test("the rows are those of the page of benchmarks (deno task sizing)", () => {
+Deno.test("the rows equal the rows of the page of benchmarks (deno task sizing)", () => {
   assert.deepEqual(MEASURED, measurementsOf(page));
   assert.deepEqual(new Set(Object.keys(MEASURED.works)), WORKS, "each work is on the page");
 });

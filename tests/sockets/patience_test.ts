@@ -74,7 +74,7 @@ Deno.test("a deadline passes on time, once, and not when it is called off", asyn
   inTime();
 });
 
-Deno.test("no deadline passes by a hold-up alone: what came in time is read first", () => {
+Deno.test("a hold-up of the server passes no deadline: bytes that came in time are read first", () => {
   for (const before of [0, 5, 9]) {
     const clock = new HeldUpClock();
     let late = false;

@@ -18,7 +18,7 @@ Deno.test("suites decide about versions: one without a wanted suite is not offer
   assert.deepEqual(versions("TLS_RSA_WITH_RC4_128_SHA", "TLS_AES_128_GCM_SHA256"), ["TLSv1.3", "TLSv1.3"]);
 });
 
-Deno.test("suites of which the runtime has none are refused with those that it has; single ones are named", () => {
+Deno.test("a list without any supported suite is refused with the supported suites; single unsupported suites are named", () => {
   assert.throws(() => policyOfSuites(["TLS_RSA_WITH_RC4_128_SHA"]), {
     name: "TypeError",
     message: /^got TLS_RSA_WITH_RC4_128_SHA, expected one at least that this runtime has: TLS_ECDHE_ECDSA_WITH_AES_128/,

@@ -24,7 +24,7 @@ async function viewer(events: LiveEvents, signal: AbortSignal) {
   return { next: async () => (await parts.next()).value as string | undefined };
 }
 
-Deno.test("ten viewers cost what one costs: each text is made once", async () => {
+Deno.test("ten viewers cost as much as one: each text is made once", async () => {
   const clock = createFakeClock();
   const { state, part } = changing();
   const events = new LiveEvents([part], clock);

@@ -74,7 +74,7 @@ const PAGES = [
   ],
 ].map((path) => `/debug${path}`);
 
-Deno.test("every page is HTML for a browser, with a strict policy, and what it was for everybody else", async () => {
+Deno.test("every page is HTML with a strict policy for a browser, and unchanged for other clients", async () => {
   await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     for (const port of [ports.http, ports.monitoring]) {
@@ -231,7 +231,7 @@ Deno.test("lists are paged and filtered, by an address that is stable", async ()
   });
 });
 
-Deno.test("pages call an object what its author called it", async () => {
+Deno.test("pages show an object's kind in its author's spelling", async () => {
   const filter = `apiVersion: networking.istio.io/v1alpha3
 kind: EnvoyFilter
 metadata: { name: f, namespace: x, annotations: { sidecar.istio.io/nonsense: x } }
@@ -264,7 +264,7 @@ Deno.test("a service shows its endpoints by locality and health, and one that is
   });
 });
 
-Deno.test("an object shows its text with what is wrong in it, the last good version beside a refused one, and its ties", async () => {
+Deno.test("an object's page shows the text with its mistakes, the last good version beside a refused version, and related objects", async () => {
   const rule = `apiVersion: networking.mesh.io/v1
 kind: VirtualService
 metadata: { name: way, namespace: x }
@@ -320,7 +320,7 @@ spec:
   });
 });
 
-Deno.test("selectors of gateways and policies are ties: to workload entries, connected proxies and what targets name", async () => {
+Deno.test("selectors of gateways and policies link to workload entries, connected proxies and named targets", async () => {
   const world = `${entry("a")}apiVersion: networking.mesh.io/v1
 kind: WorkloadEntry
 metadata: { name: one, namespace: x, labels: { app: one } }
@@ -366,7 +366,7 @@ spec: { selector: { app: one }, servers: [{ port: { number: 80, name: http, prot
   });
 });
 
-Deno.test("an object that was never in force has a page where it is known, and is 404 where it is not", async () => {
+Deno.test("a known object that was never in force has a page, and an unknown object is 404", async () => {
   const broken = entry("a").replace("number: 80", "number: 800000");
   await withServer({ "a.yaml": broken }, async ({ ports }) => {
     const { status, body } = await ask(ports.http, "/debug/live?object=ServiceEntry/x/a");

@@ -64,7 +64,7 @@ Deno.test("desired, sent and acknowledged stand side by side, and who asked for 
   });
 });
 
-Deno.test("resources are found by name and by what stands in them, and shown decoded", async () => {
+Deno.test("resources are found by name and by content, and shown decoded", async () => {
   await withProxy(async (part) => {
     assert.match(await part("view=resources&q=A.EXAMPLE"), /outbound\|80\|\|a\.example\.com .* 1 in all/);
     assert.match(await part("view=resources&type=eds&q=10.0.0.9"), /outbound\|80\|\|a\.example\.com .* 1 in all/);
@@ -88,7 +88,7 @@ Deno.test("the tree goes from listeners to endpoints, with the objects behind", 
   });
 });
 
-Deno.test("a request is followed by the URL alone; headers decide; what makes no request says why", async () => {
+Deno.test("a request is followed from the URL alone; headers decide; an impossible request shows the reason", async () => {
   await withProxy(async (part) => {
     const url = encodeURIComponent("http://a.example.com/v1?x=1");
     const forwarded = await part(`view=request&url=${url}`);

@@ -44,7 +44,7 @@ Deno.test("of pages about one proxy there is a choice first; long ones are shown
   });
 });
 
-Deno.test("policies are listed with what they do and for whom, and filtered; caches with their sizes; all pages have links", async () => {
+Deno.test("policies are listed with effect and workloads, and filtered; caches are listed with their sizes; all pages have links", async () => {
   await withServer({ "policies.yaml": policies }, async ({ ports }) => {
     const names = async (query: string) =>
       [...(await page(ports.http, `authorizationz${query}`)).matchAll(/object=AuthorizationPolicy[^"]*">([^<]*)</g)]

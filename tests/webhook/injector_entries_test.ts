@@ -50,7 +50,7 @@ Deno.test("a pod meets at most one entry of all revisions", () => {
   }));
 });
 
-Deno.test("what is asked for in our spelling is what the entries say of labels in one spelling, whichever", () => {
+Deno.test("labels in either spelling select the same pods", () => {
   const inOne = (peers: boolean) => (labels: Labels) =>
     Object.fromEntries(Object.entries(labels).filter(([key]) => /istio/.test(key) === peers));
   const own = (labels: Labels) =>
@@ -85,7 +85,7 @@ Deno.test("the last four entries are Istio's, in the order of the patch that tak
   assert.deepEqual(patch.filter(({ op }) => op === "remove").map(({ path }) => path.at(-1)), ["7", "6", "5", "4"]);
 });
 
-Deno.test("each entry is met by what it is for", () => {
+Deno.test("each entry selects a pod with the labels of that entry", () => {
   const cases: readonly (readonly [string[], Labels, Labels])[] = [
     [["namespace@mesh.io"], { "mesh-injection": "enabled" }, {}],
     [["namespace@istio.io"], { "istio-injection": "enabled" }, {}],
@@ -128,7 +128,7 @@ Deno.test("a namespace without a label of injection gets no proxies, unless a po
   assert.deepEqual(entriesMet({ "mesh-injection": "disabled" }, {}), []);
 });
 
-Deno.test("of two labels of a namespace the one for injection decides, and the one for a revision does not count", () => {
+Deno.test("if a namespace has a label for injection and a label for a revision, the label for injection decides", () => {
   const canary = { ...scope, revision: "canary" };
   for (
     const [injection, revision] of [["mesh-injection", "mesh.io/rev"], ["istio-injection", "istio.io/rev"]] as const

@@ -43,7 +43,7 @@ Deno.test("all mistakes of an object are causes, each with its field and what wa
   for (const { field, message } of causes) assert.ok(message.includes(field) && message.includes("expected"), message);
 });
 
-Deno.test("what is no kind of the mesh is refused with its reason", () => {
+Deno.test("an object of a foreign kind is refused with the reason", () => {
   const failures = [
     [{ ...virtualService(GOOD), kind: "VirtualServise" }, "unknown_type"],
     [{ apiVersion: "v1", kind: "Pod", metadata: { name: "a" } }, "unknown_type"],

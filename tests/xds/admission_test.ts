@@ -82,7 +82,7 @@ Deno.test("in a full queue one client with many streams loses its newest, not on
   assert.deepEqual([count(greedy, "refused"), count(balanced, "refused")], [50, 0]);
 });
 
-Deno.test("addresses are told apart without their ports; of IPv6 those of one network count as one", () => {
+Deno.test("addresses are distinguished without their ports; IPv6 addresses of one network count as one", () => {
   const groups = {
     "192.0.2.1:1": "address 192.0.2.1",
     "::ffff:192.0.2.1:2": "address 192.0.2.1",

@@ -34,7 +34,7 @@ Deno.test("a node with as many labels and annotations as a pod may have is read"
   assert.equal(readNode(bytes).id, "a");
 });
 
-Deno.test("what is counted is what the decoded metadata has, whatever its form", () => {
+Deno.test("the count equals the size of the decoded metadata, whatever its form", () => {
   const leaf = fc.oneof(fc.string({ maxLength: 3 }), fc.integer(), fc.boolean(), fc.constant(null));
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof({ depthSize: "small" }, leaf, fc.array(tie("tree")), fc.dictionary(fc.string(), tie("tree"))),

@@ -88,7 +88,7 @@ Deno.test("state of the world: a listener that was taken before stays as it was 
   assert.deepEqual(values.sort(), ["a=2", "b=1"]);
 });
 
-Deno.test("a late rejection is not offered again: the client has what it is about", () => {
+Deno.test("a late rejection is not offered again: the client already has the rejected resource", () => {
   const source = new MemorySource().change(ENDPOINTS, [resource(ENDPOINTS, "a")]);
   const one = new StreamClient(source, true);
   one.ask(ENDPOINTS, { names: ["a"] });

@@ -203,7 +203,7 @@ for (const [what, way] of Object.entries(WAYS)) {
   });
 }
 
-Deno.test("state of the world: clusters wait until all that are wanted are decided, because what is missing would be deleted", () => {
+Deno.test("state of the world: clusters wait until all wanted clusters are decided, because missing clusters would be deleted", () => {
   const { source, client } = connect([CLUSTER], false);
   client.ask(CLUSTER, { names: ["there"] });
   client.accept(CLUSTER, ["there"]);
@@ -217,7 +217,7 @@ Deno.test("state of the world: clusters wait until all that are wanted are decid
   client.close();
 });
 
-Deno.test("state of the world: a client that begins anew is answered anew, and still not for what is pending", () => {
+Deno.test("state of the world: a client that begins anew is answered anew, still without pending clusters", () => {
   const { source, client } = connect([ENDPOINTS], false);
   client.ask(ENDPOINTS, { names: ["later"] });
   client.ask(ENDPOINTS, { names: ["later"] });

@@ -27,7 +27,7 @@ for (const domain of ["sidecar.istio.io", "sidecar.mesh.io"]) {
   }
 }
 
-Deno.test("an annotation takes the place of the same choice in the settings, which adds to what is always kept", () => {
+Deno.test("an annotation replaces the same choice in the settings; the choice adds to the statistics that are always kept", () => {
   const proxy = { proxyStatsMatcher: { inclusionSuffixes: [".settings"] } };
   const annotations = { "sidecar.istio.io/statsInclusionSuffixes": ".annotation" };
   const suffixes = (given: { readonly annotations?: Readonly<Record<string, string>> }) => {

@@ -3,7 +3,7 @@ import { overloadManager, runtimeValues } from "../../../lib/agent/bootstrap/run
 import { statsConfig } from "../../../lib/agent/bootstrap/stats.ts";
 import { bootstrapOfCase } from "./cases.ts";
 
-Deno.test("settings that cannot be in force are named with their value and what was expected", () => {
+Deno.test("unusable settings are named with value and expectation", () => {
   const { config, problems } = bootstrapOfCase({
     addresses: ["10.0.0.1"],
     annotations: { "sidecar.mesh.io/statsCompression": "7zip", "sidecar.istio.io/statsHistogramBuckets": "[1]" },

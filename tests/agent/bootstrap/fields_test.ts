@@ -86,7 +86,7 @@ Deno.test("METRICS_LOCALHOST_ACCESS_ONLY has Envoy's metrics on the loopback add
   assert.deepEqual(listening(["fd00::1", "10.0.0.1"]), ["::1", "127.0.0.1", "::_15021"]);
 });
 
-Deno.test("under COMPLIANCE_POLICY every collector is called by what FIPS 140-2 allows", () => {
+Deno.test("under COMPLIANCE_POLICY every collector is called with algorithms that FIPS 140-2 allows", () => {
   const tlsSettings = { mode: "SIMPLE" };
   const proxy = {
     ...{ tracing: { zipkin: { address: "z:2" }, tlsSettings }, envoyMetricsService: { address: "m:1", tlsSettings } },

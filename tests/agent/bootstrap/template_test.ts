@@ -105,7 +105,7 @@ for (const name of ["minimal", "collectors", "datadog", "dual_stack", "cloud", "
   });
 }
 
-Deno.test("a template that is not there, or makes nothing, is named with what names it and its line", async () => {
+Deno.test("a missing template, or a template without output, is reported with the setting and the line", async () => {
   const input = inputOfCase(readCase("minimal"));
   const missing = { path: "/nowhere.json", by: "flag --templateFile" };
   await assert.rejects(writeBootstrap(input, missing, "/tmp", log), /^Error: flag --templateFile: .*\/nowhere\.json/);

@@ -64,7 +64,7 @@ Deno.test("until idle: no count before the minimum, then each second, until no c
   assert.deepEqual(calls, ["drain true", "count", "count", "count"]);
 });
 
-Deno.test("MINIMUM_DRAIN_DURATION is the least time of a drain that ends with the last client, also where there is none", async () => {
+Deno.test("MINIMUM_DRAIN_DURATION is the least time of a drain that ends with the last client, also without a client", async () => {
   for (const minimum of [3000, 9000]) {
     const settings = { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: true, MINIMUM_DRAIN_DURATION: minimum };
     const { admin } = adminWith([0]);
@@ -144,7 +144,7 @@ Deno.test("an Envoy that does not end on SIGTERM is killed after five seconds; o
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("exit codes are those of Envoy, or 128 and the number of its signal", () => {
+Deno.test("the exit code is Envoy's exit code, or 128 plus the number of its signal", () => {
   assert.equal(exitCodeOf({ code: 0, signal: null }), 0);
   assert.equal(exitCodeOf({ code: 1, signal: null }), 1);
   assert.equal(exitCodeOf({ code: 139, signal: "SIGSEGV" }), 139);
@@ -159,7 +159,7 @@ Deno.test("worker threads: the flag, the setting, the CPU limit, else all cores"
   assert.equal(concurrencyOf({ flag: 0, setting: undefined, cpuLimit: 0 }), undefined);
 });
 
-Deno.test("the command line says what the settings say", () => {
+Deno.test("the command line follows the settings", () => {
   const base = { configFile: "b.json", drainDuration: 45_500, concurrency: undefined, logLevel: "warning" };
   const off = { logAsJson: false, skipDeprecatedLogs: false, coreDump: false, ipv6: false };
   const text = (input: Parameters<typeof envoyArguments>[0]) => envoyArguments(input).join(" ");

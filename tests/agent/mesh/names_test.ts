@@ -20,7 +20,7 @@ spec:
 `;
 
 Deno.test({
-  name: "an agent answers names of the mesh, anew after an edit, also after its server was killed, and waits for them",
+  name: "an agent waits for the names of the mesh, answers them, follows an edit, and answers without its server",
   ignore: envoyPath() === undefined,
   fn: () =>
     withPorts(7, async ([port = 0, dns = 0, service = 0, ...ports]) => {

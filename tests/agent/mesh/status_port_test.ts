@@ -94,7 +94,7 @@ async function profiles(status: number): Promise<void> {
   }
 }
 
-Deno.test("an agent without profiles has no pages of them; without an Envoy its own metrics are there", () =>
+Deno.test("an agent without profiles has no pages of profiles; without an Envoy its own metrics are served", () =>
   withPorts(1, async ([status = 0]) => {
     await using agent = await AgentProcess.start({
       args: ["router"],
@@ -112,7 +112,7 @@ Deno.test("an agent without profiles has no pages of them; without an Envoy its 
     assert.equal((await page(status, "/debug/pprof/")).status, 404);
   }));
 
-Deno.test("what is wrong with probes, metrics and their names ends the start of an agent, all of it at once", async () => {
+Deno.test("mistakes in probes, metrics and their names end the start of an agent, and all are reported at once", async () => {
   await using agent = await AgentProcess.start({
     env: {
       ...{ POD_NAME: "a", POD_NAMESPACE: "b", INSTANCE_IP: "127.0.0.1", CA_PROVIDER: "Vault" },

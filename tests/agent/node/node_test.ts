@@ -52,7 +52,7 @@ Deno.test("a server learns of an agent that leaves Wasm modules to the proxy", (
   assert.deepEqual([reported(true), reported(false)], [undefined, "false"]);
 });
 
-Deno.test("a variable of JSON that is none is named, and the rest is in force", () => {
+Deno.test("a variable with malformed JSON is reported, and the other variables apply", () => {
   const { metadata, problems } = nodeMetadata({
     variables: {
       MESH_METAJSON_A: "[1]",

@@ -17,14 +17,14 @@ function said(header: string): unknown {
 
 const base = { workload: "cart-v1", namespace: "shop", cluster: "c1", labels: {}, additional: [] };
 
-Deno.test("the header is a message of all parts; what is not known is unknown", () => {
+Deno.test("the header is a message of all parts; missing parts have the value unknown", () => {
   const { header, ...parts } = peerMetadata({ ...base, workload: "", cluster: "" });
   const unknown = { workload: "unknown", app: "unknown", version: "unknown", service: "unknown", cluster: "unknown" };
   assert.deepEqual(parts, { ...unknown, namespace: "shop", revision: "latest" });
   assert.deepEqual(said(header!), parts);
 });
 
-Deno.test("canonical names come from labels in either spelling, then from those that people use", () => {
+Deno.test("canonical names come from labels in either spelling, then from common labels", () => {
   const of = (labels: Readonly<Record<string, string>>) => {
     const { service, revision } = peerMetadata({ ...base, labels });
     return [service, revision];

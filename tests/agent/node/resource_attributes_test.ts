@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { resourceAttributes } from "../../../lib/agent/node/resource_attributes.ts";
 
-Deno.test("the service is named first, unless the user names it, and what Envoy could not read is left out", () => {
+Deno.test("the service's name comes first, unless the user names the service, and attributes that Envoy cannot read are left out", () => {
   const of = (written: string | undefined) => resourceAttributes(written, "cart.shop");
   assert.equal(of(undefined), "service.name=cart.shop");
   assert.equal(of(""), "service.name=cart.shop");

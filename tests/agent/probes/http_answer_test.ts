@@ -45,7 +45,7 @@ Deno.test("responses are read alike, whichever parts their bytes come in", () =>
   }
 });
 
-Deno.test("what is no response, or no whole one, is refused in words", () => {
+Deno.test("bytes that are not a complete response are refused with the reason", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["", /closed without a response/],
     ["SSH-2.0-OpenSSH\r\n\r\n", /not an HTTP\/1 response/],

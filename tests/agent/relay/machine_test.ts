@@ -34,7 +34,7 @@ const opened: RelayEvent[] = [
   { type: "upstream opened", connection: 1 },
 ];
 
-Deno.test("the agent asks for what is its own once the proxy asks for listeners, with the last health", () => {
+Deno.test("the agent asks for its own resources once the proxy asks for listeners, and sends the last health", () => {
   const report = { healthy: false, reason: "refused" } as const;
   const { effects } = after(initialRelay([NAMES]), ...opened, { type: "health", report }, {
     type: "downstream message",
@@ -154,7 +154,7 @@ Deno.test("a response of a type that is rewritten waits for its new form, which 
   for (const late of [rewritten, refused]) assert.deepEqual(after(over, late).effects, []);
 });
 
-Deno.test("a refusal follows the proxy's acknowledgement, and asks again for what the proxy asks for; a rejection by the proxy takes its place", () => {
+Deno.test("a refusal of the agent follows the proxy's acknowledgement and repeats the proxy's subscription; a rejection by the proxy replaces it", () => {
   const refused = { type: "refused", connection: 1, typeUrl: EXTENSIONS, nonce: "new", reason: "no module" } as const;
   const status = new MessageWriter().varint(1, 13).string(2, "no module").finish();
   const said = {

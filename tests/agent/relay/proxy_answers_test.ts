@@ -64,7 +64,7 @@ Deno.test("the end of a stream that another one took the place of changes nothin
   assert.deepEqual(await lines(), [...counts, gauge("cds", 1)]);
 });
 
-Deno.test("another reason takes the place of the one before, a code that does not exist is one label, another type only counts", async () => {
+Deno.test("a new reason replaces the former reason, unknown codes share one label, and other types are only counted", async () => {
   const { answers, lines } = observed();
   answers.opened(1);
   answers.requested(1, "sotw", answer("sotw", TYPES.rds, "1", 13));

@@ -144,7 +144,7 @@ Deno.test("a server that is gone: the proxy's stream waits, its requests are sai
   });
 });
 
-Deno.test("a server that refuses again and again is one line, with its name, status and reason, and one when it answers", async () => {
+Deno.test("repeated refusals of a server are one line with its name, status and reason, and its first answer is one more line", async () => {
   await relayed(new Map(), async ({ discovery, clock, open, lines }) => {
     const stream = open(true);
     stream.call.send(request("one"));
@@ -163,7 +163,7 @@ Deno.test("a server that refuses again and again is one line, with its name, sta
   });
 });
 
-Deno.test("what is for the agent stays here: it is worked off, acknowledged or rejected", async () => {
+Deno.test("responses for the agent itself are processed, and acknowledged or rejected, by the agent", async () => {
   const seen: OwnResponse[] = [];
   const names: OwnHandler = (response) => {
     if (response.nonce === "bad") throw new Error("no such table");

@@ -56,7 +56,7 @@ Deno.test("in the text format nothing is rewritten, whichever parts the sources 
 const APPLICATION = "# HELP a A.\n# TYPE a counter\na_total 1\n# EOF\n";
 const ENVOY = '# HELP b B.\n# TYPE b counter\n\nb{x="# EOF"} 1\n# a remark\n\n# TYPE c untyped\nc 2\n';
 
-Deno.test("in OpenMetrics the end is written once, and of the text format goes what OpenMetrics does not have", async () => {
+Deno.test("in OpenMetrics the end mark is written once, and comments that only the text format has are dropped", async () => {
   const expected =
     '# HELP b B.\n# TYPE b counter\nb{x="# EOF"} 1\nc 2\n# HELP a A.\n# TYPE a counter\na_total 1\n# EOF\n';
   await fc.assert(fc.asyncProperty(cutsOf, cutsOf, async (a, b) => {
@@ -88,7 +88,7 @@ Deno.test("a last line without an end gets one; a line without end ends its sour
   assert.match(long.failures.join(), /0: a line is longer than/);
 });
 
-Deno.test("the application is offered what can be merged, and its answer decides the format", () => {
+Deno.test("the application is offered the formats that can be merged, and its answer decides the format", () => {
   const prometheus = "application/openmetrics-text;version=1.0.0;q=0.6,application/vnd.google.protobuf;" +
     "proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
   assert.equal(

@@ -43,7 +43,7 @@ Deno.test("an answer of an encoding that is not known is left out, with the enco
   }
 });
 
-Deno.test("an answer that says gzip and is none fails by itself", async () => {
+Deno.test("an answer that is declared as gzip, but is not gzip, fails alone", async () => {
   await assert.rejects(scraped(METRICS, { "content-encoding": "gzip" }));
 });
 

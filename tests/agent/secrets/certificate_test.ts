@@ -205,7 +205,7 @@ Deno.test("a certificate that cannot be written is served, and written ever late
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("whichever writes fail or take their time, what is older never comes to lie over what is newer", async () => {
+Deno.test("whichever writes fail or are slow, an older certificate never overwrites a newer certificate", async () => {
   const write = fc.record({ fails: fc.boolean(), time: fc.integer({ min: 0, max: 3000 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {

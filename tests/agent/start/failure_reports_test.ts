@@ -58,7 +58,7 @@ Deno.test("a defect of a call on the proxy's sockets counts as an internal error
   });
 });
 
-Deno.test("a client of the proxy's sockets that does not read what it was sent counts as a write timeout", async () => {
+Deno.test("a client of the proxy's sockets that does not read counts as a write timeout", async () => {
   await served({ stallTimeout: 200 }, async (path, page) => {
     using client = await Deno.connect({ transport: "unix", path });
     const frames = [PREFACE, settings(0x7fffffff), windowUpdate(0x7fff0000 - 65535), headers(1, "/test/Answers")];

@@ -129,7 +129,7 @@ for (const [name, changes, there, expected] of cases) {
     }));
 }
 
-Deno.test("types, providers and plugins of tokens that there are not are named with those that there are", () => {
+Deno.test("unknown types, providers and plugins of tokens are reported with the known ones", () => {
   const faults = (settings: Parameters<typeof defaultSettings<"pilot-agent">>[1], port = 0, plugin?: string) =>
     tokenFaults(defaultSettings("pilot-agent", settings), { port, plugin });
   assert.deepEqual(faults({}), []);

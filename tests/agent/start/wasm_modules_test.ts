@@ -58,7 +58,7 @@ Deno.test("where the rewriter cannot be loaded responses go to the proxy as they
   assert.deepEqual(sent, [1, 2]);
 });
 
-Deno.test("a rewriter that was loaded hears what the proxy asks for; none is loaded because of that", async () => {
+Deno.test("a loaded rewriter hears the proxy's subscriptions; a subscription alone loads no rewriter", async () => {
   const { asked, target, real } = world();
   let loads = 0;
   const rewriter = lateRewriter(() => (loads++, Promise.resolve(real)), log)("delta", target);

@@ -12,7 +12,7 @@ function statuses(listeners: readonly (readonly [name: string, address: string, 
   });
 }
 
-Deno.test("listeners that clients reach must take connections; where traffic is redirected, those without a socket are left out", async () => {
+Deno.test("listeners that clients reach must take connections; with redirected traffic, listeners without a socket are left out", async () => {
   const open = await application(() => {});
   const closed = await application(() => {});
   await closed[Symbol.asyncDispose]();
@@ -40,7 +40,7 @@ Deno.test("listeners that clients reach must take connections; where traffic is 
   await open[Symbol.asyncDispose]();
 });
 
-Deno.test("of Envoy's listeners those on TCP are read, all addresses as the loopback", () => {
+Deno.test("only Envoy's listeners on TCP are read, and wildcard addresses are read as the loopback", () => {
   const other = [{ name: "pipe", local_address: { pipe: { path: "/x" } } }, {
     name: "internal",
     local_address: { envoy_internal_address: { server_listener_name: "x" } },

@@ -79,7 +79,7 @@ Deno.test("a probe's host keeps its name; the agent's port in it becomes the app
   }
 });
 
-Deno.test("HTTPS probes take any certificate, over HTTP/2 where it is allowed", async () => {
+Deno.test("HTTPS probes accept any certificate, and use HTTP/2 if it is allowed", async () => {
   const { certificate, privateKey } = await (await TestAuthority.make()).serverCertificate("nobody.test");
   const versions: string[] = [];
   const server = Deno.serve(
@@ -102,7 +102,7 @@ Deno.test("HTTPS probes take any certificate, over HTTP/2 where it is allowed", 
   await server.shutdown();
 });
 
-Deno.test("a connection is kept between probes only where it is to be, and one that the application has closed is made anew", async () => {
+Deno.test("a connection is kept between probes only if configured, and a connection closed by the application is made anew", async () => {
   const keep = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine";
   for (const [keepAlive, connections] of [[true, 1], [false, 3]] as const) {
     await using app = await answering(keep);

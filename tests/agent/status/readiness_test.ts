@@ -7,7 +7,7 @@ function stats(cds: number, lds: number, state: number, workers: number): string
     `listener_manager.workers_started: ${workers}\nserver.state: ${state}\n`;
 }
 
-Deno.test("a proxy is ready with clusters, listeners, a live server and workers; what is missing is named", () => {
+Deno.test("a proxy is ready with clusters, listeners, a live server and workers; the missing condition is named", () => {
   const cases = [
     [stats(1, 2, 0, 1), undefined],
     [stats(0, 0, 2, 0), "the proxy has had no clusters and no listeners yet"],

@@ -42,7 +42,7 @@ Deno.test("the machine's token is for the trust domain, is used until half of it
   identity.stop();
 });
 
-Deno.test("without the metadata server the token is good until it ends; then there is none, and the next attempt gets one", async () => {
+Deno.test("without the metadata server the token is used until it expires; then there is no token until a later attempt succeeds", async () => {
   let exp = 0;
   let isUp = true;
   const { clock, server, identity } = machine(() => isUp ? new Response(unsignedToken(exp)) : undefined);

@@ -104,7 +104,7 @@ Deno.test("twenty who ask for one token at once are one exchange, and an old tok
   assert.equal(sts.google.requests.length, 4, "less than five minutes were left");
 });
 
-Deno.test("a request that is none is refused with its code, the parameter, and nothing sent on", async () => {
+Deno.test("a malformed request is refused with a code and the parameter, and nothing is sent on", async () => {
   await using sts = await service(google);
   const without = (name: string) => Object.fromEntries(Object.entries(GOOD).filter(([key]) => key !== name));
   const table: [Readonly<Record<string, string>> | string, string, RegExp][] = [
@@ -135,7 +135,7 @@ Deno.test("a request that is none is refused with its code, the parameter, and n
   assert.deepEqual(sts.google.requests, []);
 });
 
-Deno.test("what Google refuses is the request's fault or the target's; what fails there is tried again and is nobody's", async () => {
+Deno.test("a refusal by Google is the fault of the request or of the target; a failure at Google is tried again", async () => {
   const refusal = (status: number) => () => Response.json({ error_description: 'the "token" is old' }, { status });
   const denied = (request: CloudRequest) =>
     request.line === "POST /exchange"

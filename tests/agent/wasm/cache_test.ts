@@ -76,7 +76,7 @@ const fromTable =
     });
   };
 
-Deno.test("four modules are fetched at a time, the others in their order, each with its whole time; what waits when all ends is never fetched", async () => {
+Deno.test("four modules are fetched at a time, the others in order, each with its whole time; modules that wait at the stop are never fetched", async () => {
   const begun: string[] = [];
   const waiting: (() => void)[] = [];
   const fetch = async ({ url }: ModuleRequest, signal: AbortSignal): Promise<FetchedModule> => {
@@ -128,7 +128,7 @@ Deno.test("a module is fetched once, also by many at a time; it is a file of its
   });
 });
 
-Deno.test("another digest than the one that is wanted is refused, and leaves no file", async () => {
+Deno.test("a module with another digest than the wanted digest is refused, and leaves no file", async () => {
   await withCache({ fetch: fromTable({ "http://a/": () => wasmModule("it") }) }, async ({ cache, folder, metrics }) => {
     const checksum = "0".repeat(64);
     const found = await sha256(wasmModule("it"));
@@ -239,7 +239,7 @@ Deno.test("a fetch ends with its time, and with the agent", async () => {
   });
 });
 
-Deno.test("what was not used for as long as is set is dropped at the next look, with its file; what was used stays", async () => {
+Deno.test("a module that was not used for the set time is dropped with its file at the next look; a used module stays", async () => {
   const fetch = fromTable({ "http://a/": () => wasmModule("a"), "http://b/": () => wasmModule("b") });
   await withCache({ fetch }, async ({ cache, clock, metrics }) => {
     const [a, b] = [await cache.get(want("http://a/")), await cache.get(want("http://b/"))];
@@ -252,7 +252,7 @@ Deno.test("what was not used for as long as is set is dropped at the next look, 
   });
 });
 
-Deno.test("bytes are bounded: what was used longest ago makes room; what can never fit is refused", async () => {
+Deno.test("bytes are bounded: the least recently used module makes room; a module that can never fit is refused", async () => {
   const one = wasmModule("x".repeat(1000));
   const table = Object.fromEntries(
     ["a", "b", "c"].map((name) => [`http://${name}/`, () => wasmModule(name.repeat(1000))]),

@@ -75,7 +75,7 @@ Deno.test("the same as a structure, in both spellings of fields; numbers and lis
   assert.equal(remoteWasmFilter(structured("demo.auth", snake, "type.googleapis.com/other")), undefined);
 });
 
-Deno.test("how a filter fails, by the field of today, else by the one before", () => {
+Deno.test("the failure policy of a filter comes from the present field, else from the former field", () => {
   const table: readonly (readonly [Partial<TestWasmFilter>, boolean])[] = [
     [{}, false],
     [{ failOpen: true }, true],
@@ -104,7 +104,7 @@ Deno.test("a message in two parts is read as protobuf does: later fields win, an
   assert.equal(remoteWasmFilter(remoteWasmFilter(twice)!.withFile("/a.wasm")), undefined);
 });
 
-Deno.test("what is no filter with a remote module is left alone, what is no message is an error", () => {
+Deno.test("a resource without a remote module is left alone, and a malformed message is an error", () => {
   assert.equal(
     remoteWasmFilter(
       extension("a", "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC", new Uint8Array([10, 0])),
@@ -120,7 +120,7 @@ Deno.test("what is no filter with a remote module is left alone, what is no mess
   assert.equal(remoteWasmFilter(extensionOf({ name: "a", url: "" }))!.url, "", "a remote module without an address");
 });
 
-Deno.test("what stands in has the filter's name, and allows or denies as the filter says", () => {
+Deno.test("a stand-in has the filter's name, and allows or denies by the filter's failure policy", () => {
   const text = (changed: Partial<TestWasmFilter>) =>
     new TextDecoder().decode(standInOf(remoteWasmFilter(extensionOf({ ...filter, ...changed }))!));
   assert.match(text({}), /demo\.auth.*filters\.http\.rbac\.v3\.RBAC.*wasm-default-deny/s);

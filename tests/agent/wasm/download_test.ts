@@ -81,7 +81,7 @@ Deno.test("a name that resolves to a link-local address is not asked, nor one th
   );
 });
 
-Deno.test("the address that was checked is the one that is dialled, with the name of the host", async () => {
+Deno.test("the checked address is dialled, with the name of the host", async () => {
   await using server = new TestWebServer((request) => new Response(request.headers.get("host")));
   let resolved = 0;
   const resolve = () => Promise.resolve([resolved++ === 0 ? "127.0.0.1" : "169.254.169.254"]);
@@ -116,7 +116,7 @@ Deno.test("a user and a password in an address are shown to its server, and in n
   await assert.rejects(text("ftp://me:secret@modules.test/"), hidden);
 });
 
-Deno.test("what does not end: redirects, a head that does not come, a body that stops, a body that is cut", async () => {
+Deno.test("endless redirects, a missing head, a body that stops and a body that is cut off are errors", async () => {
   const stop = Promise.withResolvers<Response>();
   await using server = new TestWebServer((request) => {
     const { pathname } = new URL(request.url);

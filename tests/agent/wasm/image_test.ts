@@ -81,7 +81,7 @@ Deno.test("a module comes out of an image of each form", async () => {
   }
 });
 
-Deno.test("of an index it is the image for any platform, then the one for the most common one", async () => {
+Deno.test("an index means the image for any platform, else the image for the most common platform", async () => {
   await using registry = new TestRegistry();
   const push = async (text: string) =>
     `sha256:${await registry.push(`r:${text}`, [{ mediaType: MODULE, bytes: wasmModule(text) }])}`;
@@ -102,7 +102,7 @@ Deno.test("of an index it is the image for any platform, then the one for the mo
   }
 });
 
-Deno.test("bytes that are not those of their digest are refused, be it the manifest or a layer", async () => {
+Deno.test("a manifest or a layer whose bytes do not match the digest is refused", async () => {
   await using registry = new TestRegistry();
   const module = wasmModule("good");
   const digest = await registry.push("r:1", [{ mediaType: MODULE, bytes: module }]);
@@ -191,7 +191,7 @@ Deno.test("a realm that a registry names on another port of this machine is not 
   assert.deepEqual(inner.asked, []);
 });
 
-Deno.test("a registry without a valid certificate is asked only where it is listed; so is one without TLS", async () => {
+Deno.test("a registry without a valid certificate or without TLS is asked only if it is listed", async () => {
   const authority = await TestAuthority.make();
   const strict = { timeout: 5000, insecure: new Set<string>(), roots: () => Promise.resolve(other.root) };
   const other = await TestAuthority.make();
@@ -216,7 +216,7 @@ Deno.test("a registry without a valid certificate is asked only where it is list
   await assert.rejects(fetchModule(trusted, byOtherName, never), failure("manifest_failure", /other\.test/));
 });
 
-Deno.test("secrets: Docker Hub has several keys; what is wrong is said without the secret", () => {
+Deno.test("secrets: Docker Hub has several keys; mistakes are reported without the secret", () => {
   const hub = JSON.stringify({ auths: { "https://index.docker.io/v1/": { username: "me", password: "pass" } } });
   assert.deepEqual(credentialsFor(DOCKER_HUB, hub), { type: "password", username: "me", password: "pass" });
   assert.deepEqual(credentialsFor("reg.test", hub), { type: "none" });

@@ -61,7 +61,7 @@ const filter = (name: string, url: string, changed: Partial<TestWasmFilter> = {}
 });
 const other = (name: string) => ({ name, config: extension(name, "type.googleapis.com/other", new Uint8Array([1])) });
 
-Deno.test("a response without remote modules goes on as the very same bytes; what is no response, too", async () => {
+Deno.test("a response without remote modules passes with the same bytes, and so does a malformed response", async () => {
   for (const variant of VARIANTS) {
     const world = new World();
     const rewriter = world.open(variant);
@@ -82,7 +82,7 @@ Deno.test("a response without remote modules goes on as the very same bytes; wha
   }
 });
 
-Deno.test("a module that comes is in the response as a file; what is asked for is what the configuration says", async () => {
+Deno.test("a fetched module is in the response as a file; the fetch follows the configuration", async () => {
   for (const variant of VARIANTS) {
     const world = new World();
     world.open(variant).take(
@@ -101,7 +101,7 @@ Deno.test("a module that comes is in the response as a file; what is asked for i
   }
 });
 
-Deno.test("a module that does not come: the proxy gets what stands in under another version, the server the reason; when it comes, it is sent alone", async () => {
+Deno.test("without its module the proxy gets a stand-in with another version, and the server the reason; a module that comes later is sent alone", async () => {
   for (const variant of VARIANTS) {
     for (const failOpen of [false, true]) {
       const world = new World();
@@ -165,7 +165,7 @@ Deno.test("a new version whose module does not come leaves the version before in
   );
 });
 
-Deno.test("what the proxy asks for no longer is fetched no more, and does not stand in for a filter of that name", async () => {
+Deno.test("a module of an unsubscribed resource is not fetched any more, and is not used for a later filter of that name", async () => {
   for (const variant of VARIANTS) {
     const world = new World();
     const rewriter = world.open(variant);

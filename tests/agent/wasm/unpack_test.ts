@@ -44,7 +44,7 @@ Deno.test("of an archive it is the file that is wanted, else the first one", asy
   await assert.rejects(unpack(archive, 100, () => false), /has no Wasm module in its archive/);
 });
 
-Deno.test("what is no module is refused with its reason", async () => {
+Deno.test("bytes that are not a module are refused with the reason", async () => {
   const module = wasmModule("x".repeat(600));
   const table: readonly (readonly [Uint8Array, RegExp])[] = [
     [new Uint8Array(0), /is neither a Wasm module/],

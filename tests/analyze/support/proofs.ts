@@ -105,13 +105,16 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "several-injection-labels": test(
     "webhook/injector_entries_test.ts",
-    "of two labels of a namespace the one for injection decides, and the one for a revision does not count",
+    "if a namespace has a label for injection and a label for a revision, the label for injection decides",
   ),
   "pod-without-proxy": claims("objects", "pod-without-proxy:"),
   "image-auto-without-injection": claims("objects", "image-auto-without-injection, image-auto-in-pod:"),
   "image-auto-in-pod": claims("objects", "image-auto-without-injection, image-auto-in-pod:"),
   "reserved-user": test("injection/redirection_test.ts", "redirect alike, and never the proxy's own traffic"),
-  "services-differ-in-transport": test("discovery/measure_test.ts", "a UDP port is no cluster, nor is one of an alias"),
+  "services-differ-in-transport": test(
+    "discovery/measure_test.ts",
+    "a UDP port and a port of an alias do not count as clusters",
+  ),
   "services-differ-in-port": test(
     "offline/offered_protocols_test.ts",
     "of two ports of a service at one workload port the first in its list gives the protocol; the conflict is found",
@@ -167,11 +170,11 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "authority-not-valid": test(
     "discovery/authority_findings_test.ts",
-    "the pages say that the authority's certificate is not valid now, and nothing where it is or there is none",
+    "the pages say that the authority's certificate is not valid now, and are silent about a valid or missing certificate",
   ),
   "no-effect": test(
     "discovery/config_sources_test.ts",
-    "sources of which nothing is read are named, and a list that changes needs a restart",
+    "sources that are not read are named, and a changed list needs a restart",
   ),
   "no-log-provider": removal("rule"),
   "no-telemetry-provider": removal("rule"),
@@ -182,7 +185,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "needs-restart": test(
     "discovery/config_sources_test.ts",
-    "sources of which nothing is read are named, and a list that changes needs a restart",
+    "sources that are not read are named, and a changed list needs a restart",
   ),
   "keys-not-fetched": test(
     "discovery/token_keys_test.ts",
@@ -244,11 +247,11 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "patch-failed": test(
     "discovery/patches_test.ts",
-    "what patches add under a name that proxies have is left out, with a finding, and is in force nowhere",
+    "a part that a patch adds under an existing name is left out with a finding, and is in force nowhere",
   ),
   "patch-rejected": test(
     "discovery/stand_ins_test.ts",
-    "a proxy that has nothing yet gets a cluster without the one of many filters that it rejects",
+    "a new proxy gets a cluster without the one rejected filter of many",
   ),
   "listener-without-chains": test(
     "patches/listener_test.ts",

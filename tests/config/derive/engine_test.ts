@@ -144,7 +144,7 @@ test("objects that exist before the engine are derived at once", () => {
   assert.deepEqual(world.rules(), [["a.example.com", 5, "derived"]]);
 });
 
-test("a change derives again the inputs that read it, and only those", () => {
+test("a change repeats only the derivations that read the changed object", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "5"), entry("b", ["b.example.com"]));
   world.derived();
@@ -204,7 +204,7 @@ const step = fc.oneof(
   fc.constant({ unfact: true }),
 );
 
-test("after any changes the derived objects are those of a fresh derivation", () => {
+test("after any changes the derived objects equal a fresh derivation", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
     const world = new World();
     for (const one of steps) {

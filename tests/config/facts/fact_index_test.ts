@@ -84,7 +84,7 @@ test("secrets and config maps show names and lengths of their keys", () => {
   assert.equal(index.secret("shop", "settings"), undefined);
 });
 
-test("namespaces are those that have an object, and those that hold anything", () => {
+test("a namespace is known by its Namespace object or by any other fact in it", () => {
   const { index, put, remove } = world();
   put(fact(manifest("Namespace", "", "shop", { metadata: { labels: { "istio-injection": "enabled" } } })));
   put(fact(manifest("Pod", "other", "a", { spec: {} })), fact(manifest("Pod", "other", "b", { spec: {} })));
@@ -97,7 +97,7 @@ test("namespaces are those that have an object, and those that hold anything", (
   assert.deepEqual(index.namespaces(), ["shop"]);
 });
 
-test("a change invalidates the keys of what it names and no others", () => {
+test("a change invalidates only the keys of the changed facts", () => {
   const { put } = world();
   const service = (port: number) => fact(manifest("Service", "shop", "cart", { spec: { ports: [{ port }] } }));
   const first = put(service(80));

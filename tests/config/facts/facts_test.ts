@@ -77,7 +77,7 @@ test("namespaces have none, config maps have text and bytes", () => {
   assert.deepEqual(map.spec, { data: { mesh: "a: b" }, binaryData: { raw: new Uint8Array([0, 1]) } });
 });
 
-test("a mistake is named with field, value and expectation, all of them at once, and the fact is left out", () => {
+test("all mistakes are named at once with field, value and expectation, and the fact is left out", () => {
   const { fact, findings } = readFact(
     "Service",
     { metadata: { name: "a", namespace: "x" }, spec: { ports: [{ port: "http" }, { port: 80, name: 5 }] } },

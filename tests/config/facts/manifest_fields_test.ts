@@ -62,7 +62,7 @@ Deno.test("the fields that are read of the metadata of any kind are those of the
   assert.deepEqual([...paths].sort(), Object.keys(METADATA_FIELDS).sort());
 });
 
-Deno.test("a field that a platform sets says what its absence means in a folder", () => {
+Deno.test("each field that a platform sets has the meaning of its absence in a folder", () => {
   for (const [kind, rows] of Object.entries(MANIFEST_FIELDS)) {
     for (const [path, { by, folder }] of Object.entries(rows)) {
       assert.ok(folder !== "", `${kind} ${path}`);

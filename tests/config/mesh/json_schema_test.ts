@@ -114,7 +114,7 @@ for (const name of MESH_FILE_NAMES) {
   });
 }
 
-Deno.test("every definition with a name of its own, and each of its fields, has a description", () => {
+Deno.test("every named definition, and each of its fields, has a description", () => {
   const silent: string[] = [];
   for (const name of MESH_FILE_NAMES) {
     const { $defs } = JSON.parse(Deno.readTextFileSync(new URL(`${name}.json`, REFERENCE))) as {

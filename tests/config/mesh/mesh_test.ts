@@ -192,7 +192,7 @@ test("a text that is no object, or several, or no YAML", () => {
   }
 });
 
-test("settings of one proxy lie over those of the mesh", () => {
+test("settings of a proxy override the mesh's settings", () => {
   const base = defaultProxySettings(OPTIONS);
   const { value } = parseProxySettings("proxyMetadata: {A: b}\nholdApplicationUntilProxyStarts: true\n", {
     ...base,

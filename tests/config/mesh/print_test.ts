@@ -23,7 +23,7 @@ function meaning(tree: unknown): MeshConfig | undefined {
   return report.failed || decoded === undefined ? undefined : mergeMeshConfig(defaultMeshConfig(OPTIONS), decoded);
 }
 
-test("what is printed of any mesh configuration reads back as the same configuration", () => {
+test("any mesh configuration is printed and read back as the same configuration", () => {
   let count = 0;
   fc.assert(
     fc.property(writtenTrees(meshConfig), (tree) => {
@@ -45,7 +45,7 @@ test("the defaults print as a file that has no findings and means the defaults",
   assert.deepEqual(value, mesh);
 });
 
-test("durations print as text, also inside of providers and of what is below lists", () => {
+test("durations print as text, also inside of providers and inside of lists", () => {
   const { value } = parseMeshConfig(
     "{connectTimeout: 1500ms, extensionProviders: [{name: a, envoyExtAuthzGrpc: {service: b.c, port: 1, timeout: 2s}}]}",
     OPTIONS,

@@ -50,7 +50,7 @@ for (const [name, fields] of Object.entries(GONE)) {
   });
 }
 
-Deno.test("each use takes the providers that have it, and says of others what they lack", () => {
+Deno.test("each use takes the providers that support it, and names what other providers lack", () => {
   const taken = (provider: object) =>
     (["accessLogging", "tracing", "metrics"] as const).filter((use) =>
       providerUseProblem(meshWith(provider), "one", use) === undefined

@@ -31,7 +31,7 @@ const example = message({
 });
 
 Deno.test({
-  name: "both spellings of a field are one field, and so are Istio's names",
+  name: "snake case, camel case and Istio's names of a field mean the same field",
   permissions: "none",
   fn() {
     const written = {

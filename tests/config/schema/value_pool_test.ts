@@ -16,7 +16,7 @@ function workload(pool: ValuePool | undefined, name: string, labels: Record<stri
   return object as ConfigObject<"WorkloadEntry">;
 }
 
-Deno.test("equal labels of several objects are one object, others are not", () => {
+Deno.test("equal labels of several objects are one object, unequal labels are not", () => {
   const pool = new ValuePool();
   const [one, two, other] = [{ a: "1", b: "2" }, { b: "2", a: "1" }, { a: "1", b: "3" }]
     .map((labels, i) => workload(pool, `w${i}`, labels).spec.labels);
@@ -31,7 +31,7 @@ Deno.test("objects are the same with a pool as without", () => {
   assert.deepEqual([pooled!.meta, pooled!.spec, pooled!.hash], [plain!.meta, plain!.spec, plain!.hash]);
 });
 
-Deno.test("a pool for one document takes little, and one that many values come to knows thousands of them", () => {
+Deno.test("a pool for one document takes little memory, and a pool with many values knows thousands of values", () => {
   const known = (pool: ValuePool, count: number) => {
     const maps = Array.from({ length: count }, (_, i) => ({ app: `application-${i * 7919}` }));
     const first = maps.map((map) => pool.map(map));

@@ -41,7 +41,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).value.filter((value) => typeof value === "object" && value !== null);
 
-Deno.test("values and places of a JSON text are those of the full parser, in one line and in many", () => {
+Deno.test("the fast reader of JSON finds the same values and places as the full parser, in one line and in many", () => {
   let own = 0;
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 1, 2), (value, indent) => {

@@ -96,7 +96,7 @@ Deno.test("of every tree, in blocks and in flows, each field has the line that i
   );
 });
 
-Deno.test("a value has its column, and that of its key where it begins on another line", () => {
+Deno.test("a value has its column; a value that begins on another line has its key's column", () => {
   const columns = (text: string, ...paths: string[]) => paths.map((path) => placeOf(places(text)!, path).column);
   assert.deepEqual(
     columns(

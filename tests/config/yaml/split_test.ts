@@ -43,7 +43,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "cutting agrees with the YAML parser on how many documents there are and what they hold",
+  name: "cutting agrees with the YAML parser on the number and the contents of documents",
   permissions: "none",
   fn() {
     const line = fc.constantFrom(

@@ -4,7 +4,7 @@ import { SelfCheck } from "../../../lib/discovery/sources/self_check.ts";
 import { Rotated } from "./memory_cluster.ts";
 import { until } from "../../patience.ts";
 
-Deno.test("what a remote cluster has otherwise than its API is repaired, and counted by cluster; an access that is left is not checked on", async () => {
+Deno.test("differences between a remote cluster's facts and its API are repaired and counted by cluster; a former access is not checked any more", async () => {
   const world = new Rotated();
   const { api, clusters, kernel } = world;
   world.putCart();

@@ -56,7 +56,7 @@ function started(revision = "") {
   };
 }
 
-Deno.test("of a labelled namespace those are found that have neither a proxy nor its status, run, and did not opt out", () => {
+Deno.test("running pods of a labelled namespace are found if they have no proxy and no injection status, and did not opt out", () => {
   const { add, names } = started();
   const status = (key: string) => ({ annotations: { [key]: "{}" } });
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-1", uid: "7", controller: true };

@@ -132,7 +132,7 @@ Deno.test("kinds of the mesh are read, followed, and know the object that they a
   });
 });
 
-Deno.test("pilot_k8s_cfg_events counts what happens to objects of the mesh, and pilot_k8s_reg_events to those of services", async () => {
+Deno.test("pilot_k8s_cfg_events counts events of mesh objects, and pilot_k8s_reg_events events of service objects", async () => {
   const api = new MemoryApi();
   api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
   api.put(OURS, entry("one.example"));
@@ -182,7 +182,7 @@ Deno.test("an edit of one slice among 300 costs one list of endpoints and one pu
   });
 });
 
-Deno.test("what is known is compared with lists of the API each time that MESH_SELF_CHECK_INTERVAL has passed", async () => {
+Deno.test("known objects are compared with lists of the API at each MESH_SELF_CHECK_INTERVAL", async () => {
   const api = new MemoryApi();
   const ports = [{ name: "http", port: 80 }];
   api.put("/api/v1/services", { metadata: { name: "cart", namespace: "shop" }, spec: { ports } });
@@ -247,7 +247,7 @@ Deno.test("definitions that are missing, too old, come later or go are named, an
   }, { log });
 });
 
-Deno.test("what is not served for a while, though it is defined, goes not", async () => {
+Deno.test("objects of a defined kind stay while the API does not serve the kind", async () => {
   const api = new MemoryApi();
   api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
   api.put(OURS, entry("one.example"));
@@ -263,7 +263,7 @@ Deno.test("what is not served for a while, though it is defined, goes not", asyn
   });
 });
 
-Deno.test("facts come of the API, secrets of others are not asked for, metadata alone where that is enough", async () => {
+Deno.test("facts come from the API: only some types of secrets, and only metadata where metadata is enough", async () => {
   const api = new MemoryApi();
   api.put("/api/v1/namespaces", { metadata: { name: "shop" } });
   api.put("/api/v1/services", { metadata: { name: "cart", namespace: "shop" }, spec: { ports: [{ port: 80 }] } });
@@ -283,7 +283,7 @@ Deno.test("facts come of the API, secrets of others are not asked for, metadata 
   });
 });
 
-Deno.test("one namespace alone is asked for, of what has namespaces", async () => {
+Deno.test("for kinds with namespaces only one namespace is asked for", async () => {
   const api = new MemoryApi();
   api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
   await withOrch(api, () => {
@@ -340,7 +340,7 @@ Deno.test("a server is not ready, and serves no defaults, before the API was hea
   assert.equal(ready, true);
 });
 
-Deno.test("services of the API are part of the mesh, beside a folder too, whose manifests are none then", async () => {
+Deno.test("services of the API are part of the mesh, also beside a folder, and then the folder's manifests are not", async () => {
   const api = new MemoryApi();
   const meta = { name: "cart", namespace: "shop" };
   api.put("/api/v1/services", { metadata: meta, spec: { clusterIP: "10.0.0.1", ports: [{ name: "http", port: 80 }] } });

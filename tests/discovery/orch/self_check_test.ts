@@ -96,7 +96,7 @@ async function becomes(store: ConfigStore, hosts: () => readonly string[], expec
   end();
 }
 
-Deno.test("what the store lost, has otherwise, or has too much, is repaired and counted", async () => {
+Deno.test("missing, different and surplus objects of the store are repaired and counted", async () => {
   await withFeed(async ({ hosts, check, plant, store }) => {
     assert.deepEqual(await check(), [], "nothing has drifted");
     const [a, b] = store.list("ServiceEntry");
@@ -110,7 +110,7 @@ Deno.test("what the store lost, has otherwise, or has too much, is repaired and 
   });
 });
 
-Deno.test("what the API has changed, and no watch has told, is listed anew and counted", async () => {
+Deno.test("a change of the API without an event of the watch is listed anew and counted", async () => {
   await withFeed(async ({ api, hosts, check, store }) => {
     api.slip(PATH, entry("b", "changed.example"));
     api.slip(PATH, entry("d", "new.example"));
@@ -120,7 +120,7 @@ Deno.test("what the API has changed, and no watch has told, is listed anew and c
   });
 });
 
-Deno.test("what a watch tells while a check is under way is no drift", async () => {
+Deno.test("an event of a watch during a check does not count as drift", async () => {
   await withFeed(async ({ api, hosts, check, store }) => {
     const checked = check();
     for (let i = 0; i < 20; i++) api.put(PATH, entry("b", `n${i}.example`));

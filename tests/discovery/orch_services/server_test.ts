@@ -73,7 +73,7 @@ Deno.test("pages show services and endpoints of manifests, metrics the endpoints
   }, { options: { manifestServices: true } });
 });
 
-Deno.test("a mesh of texts has what a server has of it: discovered namespaces and its revision alone", () => {
+Deno.test("a mesh of texts has the same objects as a server: only discovered namespaces and only its revision", () => {
   const files = {
     "a.yaml": service,
     "b.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop, labels: { stage: prod } }\n",

@@ -102,7 +102,7 @@ class Entries {
   }
 }
 
-Deno.test("each entry that may have addresses gets those that are served, in one write each", async () => {
+Deno.test("each entry that may have addresses gets the served addresses, in one write", async () => {
   const entries = new Entries();
   entries.write("a");
   entries.write("two", { hosts: ["x.example.com", "*.example.com", "y.example.com"] });

@@ -166,7 +166,7 @@ async function withApi(
 
 const statusWrites = (api: ObjectsApi) => api.writes.filter((one) => one.endsWith("/status"));
 
-Deno.test("of 1,000 objects with 400 proxies each is one write, an edit is one more, and proxies that come write nothing", async () => {
+Deno.test("each of 1,000 objects with 400 proxies is written once, an edit is one more write, and new proxies cause no write", async () => {
   await withApi(async (api, start) => {
     const server = start("one");
     const names = Array.from({ length: 1000 }, (_, n) => `v${n}`);
@@ -239,7 +239,7 @@ Deno.test("a rejection is said on the object that caused it and on no other, unt
   });
 });
 
-Deno.test("findings are said, those of an edit together with it, and gone when they are", async () => {
+Deno.test("the status has the findings, the findings of an edit together with the edit, and none once they are gone", async () => {
   await withApi(async (api, start) => {
     const server = start("one");
     write(api, "v", 1);
@@ -287,7 +287,7 @@ Deno.test("an object that is refused says why, and which version is in force", a
   });
 });
 
-Deno.test("servers hand their counts to the one that writes; the report of one that leads or stops goes", async () => {
+Deno.test("servers hand their counts to the writing server; the report of a server that leads or stops is removed", async () => {
   await withApi(async (api, start) => {
     const [leader, other] = [start("leader"), start("other")];
     write(api, "v", 1);

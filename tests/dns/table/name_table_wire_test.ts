@@ -84,7 +84,7 @@ Deno.test("a host that is called like a part of the language is a host like othe
   assert.deepEqual(resolve(table, "__proto__"), ["__proto__ A 10.0.0.1"]);
 });
 
-Deno.test("a message that is no name table is refused with the reason, however it is broken", () => {
+Deno.test("a malformed name table is refused with the reason, however it is malformed", () => {
   const good = encode({ "a.example": { ips: ["10.0.0.1"] } });
   for (const bytes of [good.slice(0, 5), Uint8Array.from([0x0a, 2, 0xff]), Uint8Array.from([0x0a, 3, 10, 1, 0xff])]) {
     assert.throws(() => decodeNameTable(bytes), { message: /^istio\.networking\.nds\.v1\.NameTable: / });
@@ -92,7 +92,7 @@ Deno.test("a message that is no name table is refused with the reason, however i
   fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => void decodedOrRefused(bytes)));
 });
 
-Deno.test("what is read of a message that was changed on its way is what protobufjs reads of it", () => {
+Deno.test("a message with changed bytes is read as protobufjs reads it", () => {
   const word = fc.string({ maxLength: 6, unit: "grapheme" });
   const info = fc.record({ ips: fc.array(word, { maxLength: 3 }), registry: word, alt_hosts: fc.array(word) });
   const change = fc.tuple(fc.nat(200), fc.nat(255));

@@ -138,7 +138,7 @@ Deno.test("three silent servers are all asked within a second, then again with l
   s.forwarder.close();
 });
 
-Deno.test("in turn and raced: when every server refuses, the answer is none at once", () => {
+Deno.test("in turn and raced: when every server refuses, the question fails at once", () => {
   for (const parallel of [false, true]) {
     const s = stage({ parallel });
     s.ask();
@@ -214,7 +214,7 @@ Deno.test("an answer from before is good for a day", async () => {
   s.forwarder.close();
 });
 
-Deno.test("without name servers the answer is none, at once", () => {
+Deno.test("without name servers the question fails at once", () => {
   const s = stage({ servers: [] });
   s.ask();
   assert.deepEqual(s.results, ["0 none"]);

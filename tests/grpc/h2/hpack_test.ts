@@ -108,7 +108,7 @@ function codes(): string[] {
   return out;
 }
 
-Deno.test("the code has a word for each of 257 symbols, no bits are left over, and rare ones are those of appendix B", () => {
+Deno.test("the code has a word for each of 257 symbols, no bits are left over, and rare symbols have the words of appendix B", () => {
   assert.equal(CODES.length, 257);
   assert.equal(CODES.reduce((sum, { length }) => sum + 2 ** -length, 0), 1);
   const words = {

@@ -59,7 +59,7 @@ Deno.test("a base has scheme, host and a plain path; an address that is asked as
   assert.deepEqual(NEITHER.filter(isWebAddress), []);
 });
 
-Deno.test("a path that is appended to any base is asked whole, behind what is written there", () => {
+Deno.test("a path appended to any base is requested whole, after the base's own path", () => {
   const piece = fc.constantFrom(
     ...[
       "/",

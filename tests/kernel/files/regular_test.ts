@@ -37,7 +37,7 @@ Deno.test("text keeps its byte order mark, and bytes that are not UTF-8 become U
     assert.equal(readRegularTextSync(`${folder}/a`), Deno.readTextFileSync(`${folder}/a`));
   }));
 
-Deno.test("a folder and a socket are refused by what they are", () =>
+Deno.test("a folder and a socket are refused, and the error names their kind", () =>
   inFolder(async (folder) => {
     using _socket = Deno.listen({ transport: "unix", path: `${folder}/socket` });
     for (

@@ -49,7 +49,7 @@ Deno.test("a part that starts beside others is waited for by the part that needs
   assert.deepEqual(done, ["quick", "key"]);
 });
 
-Deno.test("a part that starts beside others and fails ends the start where it is needed, and is no unhandled rejection", async () => {
+Deno.test("a failure of a part that starts beside others ends the start where the part is needed, and is not an unhandled rejection", async () => {
   const { done } = given();
   const parts = list()
     .add({ name: "broken", needs: [], why: "", beside: true, start: () => Promise.reject(new Error("no key")) })
@@ -64,7 +64,7 @@ Deno.test("a part that starts beside others and fails ends the start where it is
   assert.deepEqual(done, ["between"]);
 });
 
-Deno.test("faults of a part are reported with those of all later parts, and a part that did not start is not ended", async () => {
+Deno.test("faults of a part are reported together with faults of all later parts, and a part that did not start is not ended", async () => {
   const { done } = given();
   const fault = (option: string) => ({ option, text: "got 1, expected 2" });
   const parts = list()

@@ -14,7 +14,7 @@ function recorder(options: Partial<LogOptions> = {}, names: readonly string[] = 
   return { log, lines };
 }
 
-Deno.test("the scopes of every program are those of the reference", () => {
+Deno.test("the scopes of every program equal the scopes of the reference", () => {
   assert.deepEqual(scopes, copiedSurface().scopes);
 });
 

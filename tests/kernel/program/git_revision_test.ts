@@ -21,7 +21,7 @@ test("a branch is a file of its own, or a line of the packed refs; its file wins
   assert.equal(revision(head), undefined);
 });
 
-test("a commit that is checked out by itself, and what is none", () => {
+test("a commit that is checked out without a branch, and a text that is not a commit", () => {
   assert.equal(revision({ "/r/.git/HEAD": `${A}\n` }), A);
   assert.equal(revision({ "/r/.git/HEAD": "ref: refs/../../etc/passwd" }), undefined);
   assert.equal(revision({ "/r/.git/HEAD": "nonsense" }), undefined);

@@ -3,7 +3,7 @@ import { giveMemoryBack } from "../../../lib/kernel/program/memory.ts";
 
 const MB = 1024 * 1024;
 
-Deno.test("a large heap is compacted, a small one is left alone, so is one that would take more than a second, and an engine that offers nothing is no error", () => {
+Deno.test("a large heap is compacted; a small heap and a heap that would take more than a second are left alone; an engine without the function is not an error", () => {
   const asked: unknown[] = [];
   const engine = { gc: (how: unknown) => void asked.push(how) };
   giveMemoryBack(10 * MB, undefined, engine);

@@ -10,7 +10,7 @@ Deno.test("a text before a sign ends at the first one", () => {
   assert.equal(before("", "/"), "");
 });
 
-Deno.test("signs at the edges are taken away, those inside stay", () => {
+Deno.test("signs at the edges are removed, signs inside stay", () => {
   fc.assert(fc.property(text, (one) => {
     assert.equal(withoutEnd(one, "/."), one.replace(/[/.]+$/, ""));
     assert.equal(withoutEdges(one, "/."), one.replace(/^[/.]+|[/.]+$/g, ""));

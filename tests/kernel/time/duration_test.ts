@@ -76,7 +76,7 @@ Deno.test("every duration up to a hundred days, to the microsecond, survives tex
 
 Deno.test("NaN has no text", () => assert.throws(() => formatDuration(NaN), RangeError));
 
-Deno.test("durations are shown without empty units, the longest one as never, and what is shown reads back", () => {
+Deno.test("durations are shown without empty units, the longest duration as never, and the shown text reads back", () => {
   const rows = [["24h0m0s", "24h"], ["1h30m0s", "1h30m"], ["1m0s", "1m"], ["1h0m5s", "1h0m5s"], ["10s", "10s"], [
     "0s",
     "0s",

@@ -184,7 +184,7 @@ Deno.test("a provider's token is sent for oidc; a program's for who is allowed t
     assert.equal((await access.current()).authorization, "Bearer t2", "half a minute before its end");
   }));
 
-Deno.test("files are read again after a minute, and at once when the API refused them; what was read last outlives a loss", () =>
+Deno.test("files are read again after a minute, and at once after a refusal of the API; the last content outlives the loss of a file", () =>
   inFolder(async (_folder, put) => {
     const clock = createFakeClock();
     const file = put("config", config("token: one"));

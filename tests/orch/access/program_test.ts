@@ -72,7 +72,7 @@ users: [{name: u, user: {${user}}}]
   }
 }
 
-Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the one namespace of which objects are asked for", () =>
+Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the only namespace whose objects are read", () =>
   withAccess(async (api, _, file) => {
     const text = await printed(/serving/, { KUBECONFIG: file, MESH_WATCH_NAMESPACE: "shop" });
     assert.match(text, /objects are read.*variable KUBECONFIG/);
@@ -83,7 +83,7 @@ Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the one namespace of
 
 const asItIs = (command: string[]) => command;
 
-Deno.test("--vklog=4 shows each request of the client, and without it there is none", () =>
+Deno.test("--vklog=4 logs each request of the client, and without the flag no request is logged", () =>
   withAccess(async (_, __, file) => {
     const request = /\tdebug\tklog\tGET \/api\/v1\/services\?\S* 200\tms=\d+\twaited=0/;
     assert.match(await printed(/serving/, { KUBECONFIG: file }, asItIs, ["--vklog=4"]), request);

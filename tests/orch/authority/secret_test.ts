@@ -95,7 +95,7 @@ test("one replaces the root, the others follow as the secret changes; who loses 
   }
 });
 
-test("which secret it is: one that is brought along, one that servers made, or the one to be made", async ({ server }) => {
+test("the authority's secret is the operator's secret, else the secret that servers made, else a new secret", async ({ server }) => {
   const data = (generated: boolean) => encoded({ "ca-key.pem": "k", ...generated ? { "mesh-generated": "" } : {} });
   const rows: readonly (readonly [readonly (readonly [string, boolean])[], boolean, string, boolean])[] = [
     [[], false, OWN, true],

@@ -39,7 +39,7 @@ Deno.test("requests go at once up to the burst, then at the rate, in the order i
   assert.equal(went.length, 9, "a quiet time gives the burst again, and no more");
 });
 
-Deno.test("who gives up waiting takes nobody's turn; a rate of 0 is none", async () => {
+Deno.test("a caller that gives up waiting takes nobody's turn; a rate of 0 means no limit", async () => {
   const clock = createFakeClock();
   const bucket = new TokenBucket(1, 1, clock);
   await bucket.take();
@@ -74,7 +74,7 @@ Deno.test("a server that does not answer ends the wait, one that refuses says wh
   await assert.rejects(silent.json({ path: "/x" }), (e) => e instanceof ApiError && e.status === 500);
 });
 
-Deno.test("Retry-After is seconds or a date, at most two minutes; anything else is none", () => {
+Deno.test("Retry-After is seconds or a date, at most two minutes; other texts are ignored", () => {
   const now = Date.UTC(2026, 0, 1);
   const read = (text: string | null) => retryAfterMs(text, now);
   assert.deepEqual([read("3"), read("0"), read("-4"), read("86400")], [3000, 0, 0, 120_000]);
@@ -82,7 +82,7 @@ Deno.test("Retry-After is seconds or a date, at most two minutes; anything else 
   assert.deepEqual([read(null), read(""), read("soon")], [undefined, undefined, undefined]);
 });
 
-Deno.test("what is not there is undefined; a refusal of credentials is passed on; impersonation is sent", async () => {
+Deno.test("a missing object is undefined; a refusal of credentials is reported to the access; impersonation is sent", async () => {
   assert.equal(await clientOf(() => Promise.resolve(new Response("{}", { status: 404 }))).get("/x"), undefined);
   let refused = 0;
   const denied = clientOf(() => Promise.resolve(new Response("", { status: 401 })), {}, () => refused++);

@@ -23,7 +23,7 @@ function scanned(text: string, sizes: readonly number[]) {
 
 const item = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue());
 
-Deno.test("the items of a list and the rest of it are those of its text, whatever pieces it comes in", () => {
+Deno.test("the items and the other fields of a list equal its text, whatever pieces the text comes in", () => {
   const property = fc.property(
     fc.array(item),
     fc.dictionary(fc.string(), fc.jsonValue()),
@@ -59,7 +59,7 @@ Deno.test("quotes, braces and the word items inside of items and elsewhere are t
   assert.deepEqual([items, rest], [list.items, { ...list, items: [] }]);
 });
 
-Deno.test("a text that does not come to its end, and an item that is none, are refused", () => {
+Deno.test("an unfinished text and a malformed item are refused", () => {
   for (const text of ['{"items":[{"a":1}', '{"items":[', '{"items":[{"a":1}]', "", '{"items":[{a}]}', "<html>"]) {
     assert.throws(() => scanned(text, [4]), SyntaxError, text);
   }

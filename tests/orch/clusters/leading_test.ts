@@ -89,7 +89,7 @@ interface Lock {
 const locks = async (port: number): Promise<readonly Lock[]> =>
   (JSON.parse((await page(port, "/debug/leaderz")).body) as Lock[]).filter(({ cluster }) => cluster === "west");
 
-test("EXTERNAL_MESHD: a cluster whose system namespace names this one, or all, gets the roots, also after its access was rotated, and none when it names another", async (clusters) => {
+test("EXTERNAL_MESHD: a cluster whose system namespace names this cluster or all clusters gets the roots, also after its access was rotated; a cluster that names another does not", async (clusters) => {
   const { own, remote, namespace } = clusters;
   await lead(clusters, true, async (port, rotate) => {
     await until("the roots here", async () => await rootsIn(own, namespace) !== undefined);

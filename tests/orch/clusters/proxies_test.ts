@@ -74,7 +74,7 @@ async function prepare({ own, remote, namespace }: TwoClusters, third: number): 
   await own.objects.apply(clusterSecret(namespace, "clusters", { west: access }));
 }
 
-test("an Envoy in each cluster dials the endpoints of all, knows the address of its own cluster, and stays at home where the mesh says so", async (clusters) => {
+test("an Envoy in each cluster dials the endpoints of all clusters, uses the address of its own cluster, and stays in its cluster if the mesh configuration says so", async (clusters) => {
   if (binary === undefined) return;
   const { namespace, remote } = clusters;
   await prepare(clusters, 7);

@@ -120,7 +120,7 @@ test("an access that does not work harms neither the cluster that it is for nor 
   }, { settings: { PILOT_REMOTE_CLUSTER_TIMEOUT: 1000 } });
 });
 
-test("what was removed while an access changed is gone when the next one has been read, and nothing else moves", async (clusters) => {
+test("an object removed during a change of access is gone once the new access has been read, and nothing else changes", async (clusters) => {
   const { own, remote, namespace } = clusters;
   for (const [name, address] of [["stays", "10.2.1.1"], ["goes", "10.2.1.2"]] as const) {
     await putService(remote, namespace, name, [address]);

@@ -129,7 +129,7 @@ test("ENABLE_MCS_CLUSTER_LOCAL: the name of the cluster stays at home although t
   }, { settings: { ...ON, ENABLE_MCS_CLUSTER_LOCAL: true } });
 });
 
-test("ENABLE_MCS_AUTO_EXPORT: each service of the server's cluster is exported, but for those that the mesh keeps there", async (clusters) => {
+test("ENABLE_MCS_AUTO_EXPORT: each service of the server's cluster is exported, except services that the mesh keeps in their cluster", async (clusters) => {
   const { own, remote, namespace } = clusters;
   await prepare(clusters);
   await putService(own, namespace, "local", ["10.1.0.2"]);

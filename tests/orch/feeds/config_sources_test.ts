@@ -46,7 +46,7 @@ const hosts = ({ store }: DiscoveryServer, namespace: string) =>
 const hidden = (server: DiscoveryServer) =>
   [...server.findings()].filter(({ name }) => name === "hidden-object").map(({ message }) => message);
 
-test("of a folder and the orchestrator the one that is listed first counts, the other is reported and comes when it goes", async ({ server, namespace }) => {
+test("of a folder and the orchestrator the first listed source counts; the other source's object is reported, and takes over when the first is removed", async ({ server, namespace }) => {
   await defineKinds(server);
   const { objects } = server;
   await objects.create(entry(namespace, "both", "api.example"));

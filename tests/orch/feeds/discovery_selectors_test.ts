@@ -72,7 +72,7 @@ test("objects of namespaces that discoverySelectors choose come and go with labe
   });
 });
 
-test("configuration of another revision is passed over until its label names this one; without a label it is for all", async (feed) => {
+test("configuration of another revision is passed over until its label names this revision; without a label it is for all revisions", async (feed) => {
   const { name } = feed;
   await feed.put(namespaceDraft(name));
   const rule = (object: string, labels = {}) => meshDraft("DestinationRule", name, object, { host: object }, labels);

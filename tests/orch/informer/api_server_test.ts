@@ -63,7 +63,7 @@ test("what happens while the server is restarted comes, and nothing goes that is
   }
 });
 
-test("a server that stands still keeps what is known, and is followed when it goes on", async ({ server, namespace }) => {
+test("while a server stands still the known objects stay, and its changes are followed when it goes on", async ({ server, namespace }) => {
   await put(server, namespace, "a", "1");
   const { becomes, informer, removed, troubles } = watchConfigMaps(impatient(server), { namespace, idle: 1000 });
   try {

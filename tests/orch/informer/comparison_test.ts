@@ -39,7 +39,7 @@ Deno.test("other versions, other objects of a name, missing and superfluous ones
   ]);
 });
 
-Deno.test("a difference of which an event has told is none any more", () => {
+Deno.test("a difference that an event has already reported no longer counts", () => {
   const cache = kept(object("a", "1"), object("b", "1"), object("c", "1"));
   const found = unpaced(differences(listed(item("a", "2"), item("b", "2"), item("d", "1")), cache));
   cache.apply([{ type: "put", object: object("a", "2") }, { type: "gone", object: object("c", "3") }]);

@@ -12,7 +12,7 @@ const object = (name: string, version = "1", uid = name): KeptObject<string> => 
   value: version,
 });
 
-Deno.test("objects of a list that was not ended are not in force, and those of its next attempt are", () => {
+Deno.test("objects of an unfinished list are not in force, and objects of the next attempt are", () => {
   const machine = new InformerMachine<string>();
   assert.equal(machine.page({ objects: [object("a")], version: "5", token: "t" }), undefined);
   assert.deepEqual(machine.step, { ask: "page", token: "t", asOf: "any" });
@@ -37,7 +37,7 @@ Deno.test("a step that fails is tried again where it was; the third failure with
   assert.equal(machine.step.ask, "page");
 });
 
-Deno.test("a list after a watch is no older than what is known, and one after a list that failed is as of now", () => {
+Deno.test("a list after a watch is not older than the known objects, and a list after a failed list asks for the present state", () => {
   const machine = new InformerMachine<string>();
   assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: "any" });
   machine.failed(false);
@@ -50,7 +50,7 @@ Deno.test("a list after a watch is no older than what is known, and one after a 
   assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: "now" });
 });
 
-Deno.test("events of one moment are one change, and the end of an earlier object of a name is not that of the present one", () => {
+Deno.test("events of one moment are one change, and the end of an earlier object does not end the present object of the name", () => {
   const machine = new InformerMachine<string>();
   machine.page({ objects: [object("a"), object("b")], version: "5", token: "" });
   const change = machine.events([

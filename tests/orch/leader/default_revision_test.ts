@@ -14,7 +14,7 @@ const tag = (name: string, labels: Readonly<Record<string, string>>) => ({
   metadata: { name: `mesh-revision-tag-${name}`, labels },
 });
 
-test("the default revision is the one that the webhook of the tag default names, in either spelling; without it the revision default", async ({ server }) => {
+test("the default revision is named by the webhook of the tag default, in either spelling; without the webhook it is the revision default", async ({ server }) => {
   const { client, objects } = server;
   const revision = new DefaultRevision(client, silentLog().scope("orch"));
   assert.equal(revision.current, "");

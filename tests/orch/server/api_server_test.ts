@@ -73,7 +73,7 @@ test("a definition's schema and its CEL rules refuse, with the field named", asy
   await assert.rejects(objects.create(range("text", "x", 1)), refused(422, /spec\.low/));
 });
 
-test("a user may do what is granted, where it is granted, and nothing else", async ({ server, namespace }) => {
+test("a user may do exactly what is granted, in the granted namespaces", async ({ server, namespace }) => {
   const access = await server.users.byCertificate("reader", ["people"]);
   const client = clientOf(access);
   const path = (of: string) => `/api/v1/namespaces/${of}/configmaps`;

@@ -83,7 +83,7 @@ test("each sample that validation takes is taken, but two that definitions have 
   assert.deepEqual(new Set(refused), STRICTER);
 });
 
-test("samples are refused with the field named, or listed as those that only validation refuses", async ({ server, namespace }) => {
+test("samples are refused with the field named, or are listed as refused by validation only", async ({ server, namespace }) => {
   await define(server);
   const lines: string[] = [];
   for (const kind of KINDS) {

@@ -236,7 +236,7 @@ function builtAdmits(specs: readonly AuthorizationPolicySpec[], t: Traffic): boo
   return why === undefined;
 }
 
-Deno.test("what is built admits what the model admits, for requests and for bytes", () => {
+Deno.test("the built filters admit exactly what the model admits, for requests and for bytes", () => {
   fc.assert(
     fc.property(fc.array(spec, { maxLength: 3 }), fc.array(traffic, { minLength: 1, maxLength: 8 }), (specs, all) => {
       for (const one of all) assert.equal(builtAdmits(specs, one), modelAdmits(specs, one), JSON.stringify(one));

@@ -8,7 +8,7 @@ const HTTP_2: readonly Protocol[] = ["HTTP2", "GRPC", "GRPC-Web"];
 const BYTES: readonly Protocol[] = ["TCP", "TLS", "HTTPS", "Mongo", "MySQL", "Redis"];
 const VERSIONS = ["http1", "http2", "client"] as const;
 
-Deno.test("requests and bytes are told apart by what is offered, whatever the version of HTTP", () => {
+Deno.test("requests and bytes are distinguished by the offered protocols, whatever the version of HTTP", () => {
   for (const version of VERSIONS) {
     for (const protocol of [...HTTP_1, ...HTTP_2]) {
       const { socket, http } = meshAlpn(protocol, version);

@@ -111,7 +111,7 @@ Deno.test("a gateway does not know the dialled address, so it gets endpoints", (
   assert.equal(first(undefined, external, { settings: { enableEdsForHeadless: true } }).type, 4);
 });
 
-Deno.test("one cluster resolves one name only, and none while there is no endpoint", () => {
+Deno.test("a cluster resolves only one name, and no name without an endpoint", () => {
   const endpoints = { [HOST]: [endpoint("a.example.com"), endpoint("b.example.com")] };
   const given = { resolution: "dnsRoundRobin" } as const;
   const groups = first(undefined, given, { endpoints }).load_assignment!.endpoints!;
@@ -150,7 +150,7 @@ Deno.test("a cluster of a service without a rule asks the proxy for nothing", ()
   assert.deepEqual(read.asked.filter((q) => q.startsWith("property") || q.startsWith("ask")), []);
 });
 
-Deno.test("unset limits are none, and idle time of HTTP goes before that of TCP", () => {
+Deno.test("unset limits mean no limits, and the idle time of HTTP has precedence over the idle time of TCP", () => {
   const none = first(undefined).circuit_breakers!.thresholds![0]!;
   assert.deepEqual(none.max_connections, { value: 4294967295 });
   const cluster = first({
@@ -298,7 +298,7 @@ Deno.test("a port of an entry without resolution leads to its target port, at th
   assert.equal(dialled({ resolution: "static" }, 8080), undefined);
 });
 
-Deno.test("an alias has no cluster: its routes lead to those of its target", () => {
+Deno.test("an alias has no cluster: its routes lead to the clusters of its target", () => {
   assert.deepEqual(build(undefined, { externalName: "b.example.com" }), []);
   assert.deepEqual(build({ subsets: [{ name: "v1", labels: {} }] }, { externalName: "b.example.com" }), []);
 });

@@ -57,7 +57,7 @@ Deno.test("the rule's settings of a port are the base of a subset on that port",
   assert.deepEqual(subsetPolicy(rule, subset, 81), { loadBalancer: robin, connectionPool: pool });
 });
 
-Deno.test("names of outbound clusters are read back, and nothing else is", () => {
+Deno.test("names of outbound clusters are read back, other names are not", () => {
   const parts = { port: 80, subset: "v1", host: "a.b" };
   assert.deepEqual(parseOutboundClusterName(outboundClusterName(80, "v1", "a.b")), parts);
   assert.deepEqual(parseOutboundClusterName("outbound|80||a.b"), { ...parts, subset: "" });

@@ -124,7 +124,7 @@ Deno.test("the orchestrator's own services are cluster-local unless the mesh say
   assert.deepEqual(seen(loadAssignments(meshReader({ ...world, mesh }), host)[0]!.message), ["0/2: 10.0.0.1 10.0.0.2"]);
 });
 
-Deno.test("the most specific host of the mesh's settings and of what is local by default decides", () => {
+Deno.test("the most specific host among the mesh's settings and the default local hosts decides", () => {
   const local = (host: string, hosts: readonly string[] = [], clusterLocal = false) => {
     const serviceSettings = hosts.length > 0 ? [{ settings: { clusterLocal }, hosts }] : [];
     const mesh = defaultMeshConfig({ systemNamespace: "mesh-system" });
@@ -156,7 +156,7 @@ Deno.test("endpoints of another network are dialled where no gateway stands befo
   assert.deepEqual(seen(only(read(endpoints, { properties: { network: "n1" } }))), ["0/2: 10.0.0.1 10.0.0.2"]);
 });
 
-Deno.test("a proxy that asked for some networks sees those and the unnamed one", () => {
+Deno.test("a proxy that asked for some networks sees these networks and the unnamed network", () => {
   const endpoints = [
     endpoint("10.0.0.1", { network: "n1" }),
     endpoint("10.0.0.2", { network: "n2" }),

@@ -119,7 +119,7 @@ Deno.test("gateways stand for names that the proxy resolves, too, under the same
   assert.deepEqual(named({ properties: { network: "n1" } }), ["10.0.0.1:8080*1"], "a proxy without an identity");
 });
 
-Deno.test("endpoints of the one unnamed network ask nothing about networks", () => {
+Deno.test("endpoints of a single unnamed network ask nothing about networks", () => {
   const r = read([endpoint("10.0.0.1", { tlsMode: "mesh" }), endpoint("10.0.0.2")], { properties: inN1 });
   loadAssignments(r, HOST);
   assert.deepEqual(r.asked.filter((question) => /etwork|entrances|clusterId/i.test(question)), []);

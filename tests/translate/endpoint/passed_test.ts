@@ -44,7 +44,7 @@ Deno.test("clusters are there for hosts of the servers, in the namespace that a 
   }
 });
 
-Deno.test("services outside of the mesh, and those whose requests decide the address, have none", () => {
+Deno.test("services outside of the mesh, and services whose requests decide the address, have no passed endpoints", () => {
   assert.deepEqual(clusterNames(["*"], { meshExternal: true }), []);
   assert.deepEqual(clusterNames(["*"], { resolution: "dynamicDns" }), []);
   assert.deepEqual(clusterNames(["*"], { resolution: "passthrough" }), [NAME], "a headless service");
@@ -61,7 +61,7 @@ Deno.test("a rule for other TLS than that of the mesh leaves a cluster out, as n
   assert.equal(names({ mode: "SIMPLE" }), 0);
 });
 
-Deno.test("endpoints are those that accept mutual TLS and that the gateway dials; it needs no identity for that", () => {
+Deno.test("passed endpoints accept mutual TLS and are dialled by the gateway; the gateway needs no identity", () => {
   const dialled = (given: Partial<Endpoint>, world: ReaderWorld = {}) => {
     const endpoints = { [HOST]: [endpoint("10.0.0.1", { network: "n1", tlsMode: "mesh", ...given })] };
     const [built] = passedAssignments(read(["*"], { endpoints, ...world }), HOST);

@@ -63,7 +63,7 @@ Deno.test("keys for encryption, of unknown types and off their curve are left ou
   for (const [name, key] of Object.entries(broken)) assert.equal(usableKey(key), undefined, name);
 });
 
-Deno.test("keys in another order, or twice, are the same text; what is no key set is none", async () => {
+Deno.test("keys in another order, or twice, give the same text; a text that is not a key set gives no keys", async () => {
   const keys = await goodKeys();
   const text = publicKeySet(JSON.stringify({ keys }));
   assert.equal(publicKeySet(JSON.stringify({ keys: [...keys, ...keys].reverse() })), text);

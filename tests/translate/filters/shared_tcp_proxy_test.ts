@@ -33,7 +33,7 @@ function patchOf(applyTo: string): object {
   };
 }
 
-Deno.test("sidecars share a TCP proxy where metrics are measured, gateways and others do not, nor those whose network filters are patched", () => {
+Deno.test("sidecars with metrics share a TCP proxy; gateways, other proxies and sidecars with patched network filters do not", () => {
   assert.equal(hasSharedTcpProxy(meshReader({ mesh: metrics })), true);
   assert.equal(hasSharedTcpProxy(meshReader()), false);
   const patched = (applyTo: string) => hasSharedTcpProxy(meshReader({ mesh: metrics, written: [patchOf(applyTo)] }));

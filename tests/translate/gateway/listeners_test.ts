@@ -206,7 +206,7 @@ Deno.test("the first tcp rule for the server's port and gateway decides; rules o
   assert.equal(config<TcpProxy>(listeners[0]?.filter_chains?.[0]?.filters?.[0]).cluster, "outbound|1||right.svc");
 });
 
-Deno.test("a gateway needs the hosts that its virtual services send to, and those of the mesh's providers", () => {
+Deno.test("a gateway needs the destinations of its virtual services, and the hosts of the mesh's providers", () => {
   const { read } = build([
     gateway([server(8080, "HTTP", ["*"])]),
     virtualService("a", ["a.com"], {

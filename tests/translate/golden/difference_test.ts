@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { compact, difference } from "./difference.ts";
 
-Deno.test("of an object the fields that changed are left, and the names of those that are gone", () => {
+Deno.test("an object keeps its changed fields and the names of its removed fields", () => {
   assert.equal(difference({ a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }), undefined);
   assert.deepEqual(difference({ a: 1, b: 2, c: 3 }, { a: 1, b: 4, d: 5 }), { b: 4, d: 5, gone: ["c"] });
   assert.deepEqual(difference({ a: { b: 1, c: false } }, { a: { b: 1 } }), { a: { gone: ["c"] } });

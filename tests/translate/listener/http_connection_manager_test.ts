@@ -36,7 +36,7 @@ function pluginName(phase: string): string {
   return phase.toLowerCase().replace("_", "-");
 }
 
-Deno.test("filters run in the one order, with those of other packages at their places", () => {
+Deno.test("filters run in one order, with the filters of other packages at their places", () => {
   const named = (name: string) => ({ name });
   const slots: HttpFilterSlots = {
     authorization: [named("authz")],

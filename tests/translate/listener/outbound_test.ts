@@ -46,7 +46,7 @@ Deno.test("a TCP port asks for endpoints only where each of them is a listener",
   assert.equal(asks({ resolution: "passthrough", headless: true }), true);
 });
 
-Deno.test("an orchestrator's headless service without endpoints has no listener; an entry's passes on what is dialled", () => {
+Deno.test("an orchestrator's headless service without endpoints has no listener; an entry's headless service passes connections to the dialled address", () => {
   const headless = { ports: [port(9000, "TCP")], resolution: "passthrough" as const };
   assert.deepEqual(contributions({ services: [service(HOST, { ...headless, headless: true })] }), []);
   const entry = contributions({ services: [service(HOST, { ...headless, provider: "External" })] });
@@ -106,7 +106,7 @@ Deno.test("contributions of two services that differ in their hosts alone are eq
   assert.deepEqual({ ...a, hostname: "", causes: [] }, { ...b, hostname: "", causes: [] });
 });
 
-Deno.test("TLS rules for a host under a wildcard service hold at the wildcard's listeners, beside what is left to it", () => {
+Deno.test("TLS rules for a host under a wildcard service apply at the wildcard's listeners, beside the routes of the wildcard", () => {
   const host = "www.w.example.com";
   const wildcard = service("*.w.example.com", {
     ports: [port(80), port(443, "TLS"), port(9000, "TCP")],

@@ -23,7 +23,7 @@ function understood(given: Partial<Service>, world: ReaderWorld = {}) {
   return { protocol: plan.protocol, asked: read.asked };
 }
 
-Deno.test("commands of Redis are understood towards endpoints, and are bytes where what is dialled or a server name decides", () => {
+Deno.test("commands of Redis are parsed towards endpoints, and are bytes if the dialled address or a server name decides", () => {
   assert.equal(understood({}).protocol, "Redis");
   assert.equal(understood({ resolution: "dns" }).protocol, "Redis");
   assert.equal(understood({ resolution: "passthrough" }).protocol, "TCP");

@@ -79,7 +79,7 @@ Deno.test("a headless service is its ready endpoints of the first port, and each
   ]);
 });
 
-Deno.test("endpoints of other networks are left out, those of other clusters with ENABLE_MULTICLUSTER_HEADLESS=false", () => {
+Deno.test("endpoints of other networks are left out, and endpoints of other clusters with ENABLE_MULTICLUSTER_HEADLESS=false", () => {
   const endpoints = [
     pod("10.1.0.1", "db-0", { clusterId: "other" }),
     pod("10.1.0.2", "db-0", { clusterId: "own" }),

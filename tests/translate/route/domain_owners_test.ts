@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DomainOwners } from "../../../lib/translate/route/domain_owners.ts";
 
-Deno.test("the virtual host named after a domain owns it before those for which it is a short form", () => {
+Deno.test("the virtual host named after a domain owns the domain, before hosts for which the domain is a short form", () => {
   const owners = new DomainOwners();
   owners.update("foo.default.svc.cluster.local:80", ["foo.default.svc.cluster.local", "foo.default"], 1);
   assert.deepEqual([...owners.update("foo.default:80", ["foo.default"], 2)], ["foo.default.svc.cluster.local:80"]);
@@ -43,7 +43,7 @@ function fresh(claims: ReadonlyMap<string, readonly [readonly string[], number]>
   return won;
 }
 
-Deno.test("after any updates the owners are those of a fresh look, and every change was reported", () => {
+Deno.test("after any updates the owners equal the owners of a fresh index, and every change was reported", () => {
   const names = ["a:80", "b:80", "c:80", "d:80"];
   const update = fc.tuple(
     fc.constantFrom(...names),

@@ -77,7 +77,7 @@ for (const [value, expected] of bad) {
   });
 }
 
-Deno.test("a command that only headers know is none of logs and tags", () => {
+Deno.test("a command that only headers know is refused in logs and tags", () => {
   assert.match(substitutionProblem("%PER_REQUEST_STATE(a)%", "report") ?? "", /not a command/);
 });
 

@@ -5,7 +5,7 @@ import { routeMatch } from "../../../lib/translate/route/match.ts";
 
 const of = (prefix: string) => routeMatch({ uri: { prefix } }, true);
 
-Deno.test("a prefix is one of whole segments without slashes at its end; / stays a prefix", () => {
+Deno.test("a prefix of whole segments has no slashes at its end; / stays a plain prefix", () => {
   assert.deepEqual(of("/a"), { path_separated_prefix: "/a" });
   assert.deepEqual(of("/a/b//"), { path_separated_prefix: "/a/b" });
   assert.deepEqual(of("/"), { prefix: "/" });
@@ -13,7 +13,7 @@ Deno.test("a prefix is one of whole segments without slashes at its end; / stays
   assert.deepEqual(routeMatch({ uri: { exact: "/a" } }, true), { path: "/a" });
 });
 
-Deno.test("what is sent as a prefix of segments always has the form that Envoy asks for", () => {
+Deno.test("a prefix of segments always has the form that Envoy accepts", () => {
   const text = fc.string({ unit: fc.constantFrom("/", "a", "?", "#", ".", "*"), minLength: 1, maxLength: 6 });
   fc.assert(fc.property(text, (prefix) => {
     const { path_separated_prefix: sent } = of(prefix);

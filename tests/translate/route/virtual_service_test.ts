@@ -287,7 +287,7 @@ for (const [name, spec, subset, expected] of hashCases) {
   });
 }
 
-Deno.test("a destination rule that hashes is a cause; one that does not is none", () => {
+Deno.test("a destination rule with a hash policy is a cause, a destination rule without is not", () => {
   const causes = (spec: Partial<DestinationRuleSpec>) =>
     translate([{ route: to("single.example.com") }], { services, destinationRules: hashed(spec)! }).causes;
   assert.deepEqual(causes({ trafficPolicy: header }), ["DestinationRule/default/dr"]);

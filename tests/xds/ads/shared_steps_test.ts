@@ -38,7 +38,7 @@ Deno.test("the step between two lone sets is the step of the same sets beside ot
   }));
 });
 
-Deno.test("streams that go the same way share one list of blocks, which is made once", () => {
+Deno.test("streams with the same step share one list of blocks, which is made once", () => {
   const resources = new ResourceTable();
   const table = new DiffTable();
   const [from, to] = [setOf(resources, [[1, 1]]), setOf(resources, [[1, 2]])];

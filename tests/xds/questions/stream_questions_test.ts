@@ -88,7 +88,7 @@ class Asker {
   }
 }
 
-Deno.test("a page is one resource with the page's bytes, in both variants, and its acknowledgement asks for nothing", async () => {
+Deno.test("a page is one resource with the page's bytes in both variants, and an acknowledgement asks for nothing", async () => {
   const sotw = new Asker();
   await sotw.ask(["config_dump?proxyID=a"]);
   const [{ type_url, nonce, resources } = assert.fail()] = sotw.sent;
