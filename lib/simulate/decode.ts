@@ -27,7 +27,10 @@ export interface ConfiguredFilter {
   readonly config_discovery?: envoy.config.core.v3.ExtensionConfigSource;
 }
 
-/** Filters with their extension configurations. A filter whose extension configuration is missing has none. */
+/**
+ * Filters with their extension configurations filled in. A filter without its extension configuration stays without a
+ * configuration.
+ */
 export function configured(
   { extensions }: ProxyResources,
   filters: readonly ConfiguredFilter[],

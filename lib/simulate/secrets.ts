@@ -10,7 +10,7 @@ import type { ProxyResources } from "./types.ts";
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig;
 
-/** The first unsent secret of a TLS context. If every secret may be sent: the first secret of uncertain state. */
+/** The first secret of a TLS context that is certainly not sent, else the first secret that may not be sent. */
 export function lackedSecret(
   { secrets }: Pick<ProxyResources, "secrets">,
   context: CommonTlsContext | undefined,

@@ -91,7 +91,7 @@ function* worldsOf(name: FindingName) {
 const FOLLOWED = FINDING_NAMES.filter((name) => PROOFS[name].by !== "test");
 
 for (const name of FOLLOWED) {
-  Deno.test(`${name} says what is so (proof by ${PROOFS[name].by})`, () => {
+  Deno.test(`${name} is true (proof by ${PROOFS[name].by})`, () => {
     let count = 0;
     for (const world of worldsOf(name)) {
       const found = world.findings.filter((one: Finding) => one.name === name).slice(0, 4);
@@ -106,7 +106,7 @@ for (const name of FOLLOWED) {
   });
 }
 
-Deno.test("each sort of findings has a proof, and tests that are named for one are there", () => {
+Deno.test("each finding has a proof, and the tests named as proofs exist", () => {
   assert.deepEqual(Object.keys(PROOFS).sort(), [...FINDING_NAMES].sort());
   for (const [name, proof] of Object.entries(PROOFS)) {
     if (proof.by !== "test") continue;

@@ -139,7 +139,7 @@ async function leftBehind(server: DiscoveryServer, size: number, count: number):
   }
 }
 
-Deno.test("a proxy that is gone leaves nothing of the megabyte behind that it had, wherever it had it", async () => {
+Deno.test("a departed proxy leaves nothing of its megabyte behind, wherever the megabyte was", async () => {
   await withServer(FILES, async (server) => {
     const each = await leftBehind(server, 1 << 20, 90);
     // A single leaking place would show: a ninth of the proxies have their bulk there, which is 116 kB a proxy.
@@ -147,7 +147,7 @@ Deno.test("a proxy that is gone leaves nothing of the megabyte behind that it ha
   });
 });
 
-Deno.test("thousands of proxies that all say something else leave nothing behind, and a page of metrics below 1 MB", async () => {
+Deno.test("thousands of proxies with different texts leave nothing behind, and a page of metrics below 1 MB", async () => {
   await withServer(FILES, async (server) => {
     const each = await leftBehind(server, 40, 1800);
     assert.ok(each < 2000, `${each} bytes a proxy`);

@@ -12,7 +12,7 @@ function gateway(hosts: readonly string[], mode: string): object {
   };
 }
 
-Deno.test("results of connections that are passed on by name are built for gateways that do that alone, and leave all others", () => {
+Deno.test("results for connections passed on by name are built only for gateways that pass connections on, and leave other results alone", () => {
   const fixture = new Fixture();
   for (let i = 0; i < 20; i++) fixture.put(service(i));
   fixture.put(gateway(["*.test"], "PASSTHROUGH"));

@@ -12,7 +12,7 @@ const who = get(
   ({ peer }) => textResponse(200, `${peer.tls?.protocol ?? "plain"} ${isLocalPeer(peer)} ${peer.address}`),
 );
 
-Deno.test("on a Unix socket requests come one after the other on a connection, and on many", async () => {
+Deno.test("a Unix socket serves requests one after the other on one connection, and on many connections", async () => {
   const folder = await Deno.makeTempDir();
   await withRoutes([who], async ({ server }) => {
     const path = `${folder}/socket`;
@@ -57,7 +57,7 @@ Deno.test("a large body and a large response pass a Unix socket whole", async ()
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("on a port shared with another protocol, connections without its preface are the server's", async () => {
+Deno.test("on a port shared with another protocol, the server gets the connections without the preface", async () => {
   await withRoutes([who], async ({ server }) => {
     const shared = await listen(
       { host: "127.0.0.1", port: 0 },
@@ -108,7 +108,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a client whose certificates break a rule that the runtime's TLS passes over has proven nothing",
+  name: "a client whose certificates break a rule that the runtime does not check has not proven its identity",
   ignore: !openssl,
   async fn() {
     await using maker = await ChainMaker.open();

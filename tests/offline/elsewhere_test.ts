@@ -70,7 +70,7 @@ Deno.test("an unknown authorizer is an error only where the mesh configuration i
 const to = { route: [{ destination: { host: "cart.test" } }] };
 const HTTP = { port: { number: 80, name: "http", protocol: "HTTP" } };
 
-Deno.test("each host that no Gateway of its VirtualService has is found, also beside hosts that one has", () => {
+Deno.test("each host without a Gateway of its VirtualService is found, also beside hosts with a Gateway", () => {
   const gateway = routing("Gateway", "door", {
     selector: { app: "door" },
     servers: [{ ...HTTP, hosts: ["shop/*.a.test", "other/b.test"] }],
@@ -138,7 +138,7 @@ Deno.test("namespaces that do not exist are found wherever objects name them, wh
 
 const PATCH = { operation: "MERGE", value: { per_connection_buffer_limit_bytes: 1000 } };
 
-Deno.test("a patch for gateways whose labels sidecars alone have is found", () => {
+Deno.test("a patch for gateways whose labels only sidecars have is found", () => {
   const filter = (context: string, labels?: Record<string, string>) =>
     found(
       CART + object("networking.istio.io/v1alpha3", "EnvoyFilter", "limit", {
@@ -217,7 +217,7 @@ Deno.test("a Service whose annotation hides it from the route's namespace is fou
   ]);
 });
 
-Deno.test("a port for datagrams is no destination of a request, and is not offered as one", () => {
+Deno.test("a port for datagrams cannot be a request's destination, and is not offered as a destination", () => {
   const cart = MANIFEST("cart", {}, [{ name: "http", port: 80 }, { name: "dns", port: 53, protocol: "UDP" }]);
   const host = "cart.shop.svc.cluster.local";
   const of = (destination: object) =>
@@ -228,7 +228,7 @@ Deno.test("a port for datagrams is no destination of a request, and is not offer
   assert.deepEqual(of({ host, port: { number: 80 } }), []);
 });
 
-Deno.test("a rule for requests on a port that carries bytes is said to be that, not to stand behind others", () => {
+Deno.test("a rule for requests on a port that carries bytes is reported as such, not as hidden behind other rules", () => {
   const cart = MANIFEST("cart", {}, [{ name: "http", port: 80 }, { name: "tcp-db", port: 5432 }]);
   const destination = { host: "cart", port: { number: 80 } };
   const text = cart + routing("VirtualService", "cart", {
@@ -269,7 +269,7 @@ Deno.test("hosts of one entry that share its address are a warning, each is serv
   assert.deepEqual(severities(entry(["one.test"]) + entry(["two.test"])), ["error"]);
 });
 
-Deno.test("a rule for other ports alone is not said to match on a port that carries bytes", () => {
+Deno.test("a rule that names only other ports is not reported for a port that carries bytes", () => {
   const bytes = routing("ServiceEntry", "db", {
     hosts: ["db.test"],
     location: "MESH_INTERNAL",

@@ -41,10 +41,10 @@ export interface EnvoyStart {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Why the system, or the permissions of this program, prevented the start. */
+/** The reason why a process did not start: the system's error, or a missing permission of the agent. */
 function startFault(error: Error): string {
   if (!(error instanceof Deno.errors.NotCapable)) return error.message;
-  return 'binaryPath: the agent\'s permissions name /usr/local/bin/envoy, and as "envoy" that of the PATH: put a link there';
+  return 'binaryPath: the agent may only run /usr/local/bin/envoy, or "envoy" from the PATH: put a link there';
 }
 
 /**

@@ -2,13 +2,13 @@
  * Rewrites extension configurations on their way to the proxy: a local file replaces the remote Wasm module of a
  * filter.
  *
- *     response ── modules are fetched ──> all there ──────────────────> to the proxy
- *                                    └──> one is missing ─────────────> to the proxy, with a stand-in for it;
+ *     response ── modules are fetched ──> all fetched ────────────────> to the proxy
+ *                                    └──> a module is missing ────────> to the proxy, with a stand-in for its filter;
  *                                                                       the server gets the reason
  *                                            fetched again, endlessly ──> to the proxy, alone
  *
- * Responses go on in the order in which they came. The stand-in is the last version that the proxy has, else a filter
- * that denies or allows everything, as the missing one says of its failure.
+ * Responses go on in the order in which they came. The stand-in is the last version that the proxy has. Without a last
+ * version, the stand-in denies or allows everything, by the failure policy of the filter.
  *
  * @module
  */
@@ -78,7 +78,7 @@ interface MissingModule {
   readonly resource: ExtensionResource;
   readonly filter: RemoteWasmFilter;
   readonly reason: string;
-  /** Another attempt is of use. */
+  /** Whether another attempt may succeed. */
   readonly isFetched: boolean;
 }
 

@@ -97,7 +97,7 @@ class Review implements RootNamespaceReview {
     if (this.#empty === undefined || this.#mesh.namesRootNamespace || this.#inRoot.size > 0) return [];
     const { rootNamespace } = this.#mesh.state.mesh;
     const message = `the root namespace is ${rootNamespace} until the next start, since folder ${this.#empty} had no ` +
-      "object of the mesh at this one, expected rootNamespace in the mesh configuration, or a folder with objects";
+      "object of the mesh at the present start, expected rootNamespace in the mesh configuration, or a folder with objects";
     return [findingOf("root-namespace-of-empty-folder", { severity: "warning", place: NOWHERE, message })];
   }
 

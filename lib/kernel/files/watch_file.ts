@@ -35,12 +35,12 @@ export interface WatchedFile {
  * @throws {Deno.errors.PermissionDenied} and others when the file's folder cannot be watched.
  */
 export async function watchFile(path: string, onText: (text: FileText) => void): Promise<WatchedFile> {
-  const file = new File(path, onText);
+  const file = new FollowedFile(path, onText);
   await file.start();
   return { stop: () => file.stop() };
 }
 
-class File {
+class FollowedFile {
   readonly #path: string;
   readonly #onText: (text: FileText) => void;
   #text: FileText;

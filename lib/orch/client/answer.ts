@@ -148,7 +148,10 @@ export class ApiAnswer {
 /** Most bytes of one read. */
 const MOST_AT_ONCE = 128 * 1024;
 
-/** The pieces of a body. If the body allows it, all pieces are read into one buffer; bodies from connections do. */
+/**
+ * The pieces of a body. The body of a connection is read into one buffer, which all pieces share. Other bodies yield
+ * their own pieces.
+ */
 async function* pieces(body: ReadableStream<Uint8Array> | null, atLeast: number): AsyncGenerator<Uint8Array, void> {
   const reader = body && intoBuffer(body);
   if (reader === undefined) return yield* body ?? [];

@@ -1,5 +1,5 @@
 /**
- * From a node, a proxy's introduction of itself, to the properties that translation may read.
+ * Reads a node, the proxy's description of itself, into the properties that translation may read.
  *
  * @module
  */

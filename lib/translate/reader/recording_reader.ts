@@ -133,7 +133,10 @@ export class RecordingReader extends TableMethods implements OpenReader {
     }
   }
 
-  /** Whether rules for chosen workloads are for the proxy is a property of the proxy, by these conditions only. */
+  /**
+   * Whether rules for selected workloads apply to the proxy. The answer is recorded as a property of the proxy under
+   * the rules' conditions.
+   */
   #isRuled(sidecars: RuledSidecars): boolean {
     if (sidecars === "all" || sidecars.length === 0) return sidecars === "all";
     const conditions = sidecars.map(({ namespace, labels }) => ({ namespace, labels }));

@@ -48,7 +48,7 @@ Deno.test("the agent asks for its own resources once the proxy asks for listener
   ]);
 });
 
-Deno.test("a change of health is said at once, and the last one again on the next stream, in the words of its variant", () => {
+Deno.test("a change of health is sent at once, and the last health again on the next stream, in the stream's variant", () => {
   const ill = { healthy: false, reason: "refused" } as const;
   const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
   const asked = after(initialRelay([]), ...opened, message);
@@ -70,7 +70,7 @@ Deno.test("a change of health is said at once, and the last one again on the nex
   );
 });
 
-Deno.test("a response of the agent's is acknowledged, and the next stream says which version is there", () => {
+Deno.test("a response for the agent is acknowledged, and the next stream names the known version", () => {
   const bytes = response(NAMES, "table", "v7");
   const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
   const arrived = after(initialRelay([NAMES]), ...opened, message, { type: "upstream message", connection: 1, bytes });
@@ -98,7 +98,7 @@ Deno.test("a response of the agent's is acknowledged, and the next stream says w
   });
 });
 
-Deno.test("a response that the agent cannot work off is rejected with the reason, and its version is not reported", () => {
+Deno.test("a response that the agent cannot process is rejected with the reason, and its version is not reported", () => {
   const bytes = response(NAMES, "table", "v7");
   const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
   const step = after(
@@ -140,7 +140,7 @@ Deno.test("a proxy that asks for too much before the server answers is refused",
 
 const EXTENSIONS = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
 
-Deno.test("a response of a type that is rewritten waits for its new form, which goes to the proxy of its connection alone", () => {
+Deno.test("a response of a rewritten type waits for its new form, and the new form goes only to the proxy of its connection", () => {
   const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
   const before = after(initialRelay([], [EXTENSIONS]), ...opened, message).state;
   const bytes = response(EXTENSIONS, "filter", "1");

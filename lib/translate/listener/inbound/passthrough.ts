@@ -99,8 +99,8 @@ export const PASSED: InboundChain = {
 };
 
 /**
- * A chain that closes a port. Without the chain the port would be passed through in plain text, and a closed port is
- * noticed by users.
+ * A chain that closes a port. Without the chain the port would be passed through in plain text. Users notice a closed
+ * port, and would not notice plain text.
  */
 export function closedChain(name: string, port: number): FilterChain {
   return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
