@@ -71,7 +71,7 @@ const faults: readonly StartFault[] = [
     says: () => /etc\/mesh\/proxy.*[Nn]ot a directory/,
   },
   {
-    name: "the address of the DNS server is none",
+    name: "the address of the DNS server is malformed",
     env: { ISTIO_META_DNS_CAPTURE: "true", DNS_PROXY_ADDR: "nowhere" },
     says: () => /DNS_PROXY_ADDR: got "nowhere", expected host:port/,
   },
@@ -92,7 +92,7 @@ const faults: readonly StartFault[] = [
     says: () => /flag --templateFile: .*none\.json/,
   },
   {
-    name: "a template prints what is not there",
+    name: "a template prints an unknown value",
     files: { "own.json": '{\n"node": "{{ .nobody }}"}' },
     env: { ISTIO_BOOTSTRAP: "./own.json" },
     says: () => /\.\/own\.json:2: there is no such value to print/,
@@ -115,7 +115,7 @@ const faults: readonly StartFault[] = [
     says: () => /GRPC_XDS_BOOTSTRAP: got "\.\/etc\/other\/grpc\.json", expected a path where a file can be written: /,
   },
   {
-    name: "settings of tokens are none",
+    name: "settings of tokens are malformed",
     env: { CREDENTIAL_FETCHER_TYPE: "Mock", CA_PROVIDER: "Vault" },
     args: () => ["--stsPort=1"],
     says: () => /CREDENTIAL_FETCHER_TYPE: got "Mock"[^]*--tokenManagerPlugin: got ""[^]*CA_PROVIDER: got "Vault"/,

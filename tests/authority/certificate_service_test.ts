@@ -193,7 +193,7 @@ Deno.test("below a root that signs by itself the chain has two entries, the last
   assert.equal(readCertificates(chain[1]!).length, 2);
 });
 
-Deno.test("a lifetime of 0 or less is the usual one, and none outlives the authority", async () => {
+Deno.test("a lifetime of 0 or less means the default lifetime, and no certificate outlives the authority", async () => {
   await using service = new Service();
   const lifetimeOf = async (validity_duration: number) => {
     const [leaf] = readCertificates((await service.ask({ csr: REQUEST, validity_duration }))[0]!);

@@ -44,7 +44,7 @@ test("a label selector is met as the orchestrator reads it, in either spelling",
   assert.deepEqual(unmet.filter((one) => meetsLabelSelector(one, labels)), []);
 });
 
-test("requirements with values where none belong, or without where some do, refuse the mesh configuration", () => {
+test("requirements with superfluous values, or without needed values, refuse the mesh configuration", () => {
   const text = JSON.stringify({
     discoverySelectors: [{
       matchExpressions: [{ key: "a", operator: "In" }, { key: "b", operator: "Exists", values: ["x"] }],

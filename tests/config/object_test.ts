@@ -157,7 +157,7 @@ const entryWith = (status: unknown) =>
     { defaultNamespace: "home" },
   ).object!;
 
-test("the addresses in the status of a service entry are read and make a difference; the rest of it makes none", () => {
+test("the addresses in the status of a service entry are read and count as a change; the rest of the status does not", () => {
   const rows = [{ host: "a.example.com", value: "240.240.0.1" }, { host: "a.example.com", value: "2001:2::f0f0:1" }];
   const object = entryWith({ addresses: rows, conditions: [{ type: "Reconciled", status: "True" }] });
   assert.deepEqual(object.assigned, rows);
@@ -165,7 +165,7 @@ test("the addresses in the status of a service entry are read and make a differe
   assert.equal(entryWith({ conditions: [{ type: "Reconciled" }] }).hash, entryWith(undefined).hash);
 });
 
-test("rows of a status that are no addresses are left out, and refuse nothing", () => {
+test("malformed rows of a status are left out, and do not refuse the object", () => {
   const good = { host: "a.example.com", value: "240.240.0.1" };
   assert.deepEqual(entryWith({ addresses: [null, 7, { host: "a" }, { value: "b" }, good] }).assigned, [good]);
   for (const status of [null, 7, { addresses: {} }, { addresses: [] }]) {

@@ -184,7 +184,7 @@ Deno.test("live: an object that was refused from the first is 404 with the findi
   });
 });
 
-Deno.test("live: no proxy is no success", async () => {
+Deno.test("live: without a proxy an object does not count as live", async () => {
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
     const alone = await live(ports.http, `${A}&${LONG}`);

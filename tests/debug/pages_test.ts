@@ -113,7 +113,7 @@ Deno.test("every change needs POST: GET is 405 with the command that does it, an
   }, { settings: { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true } });
 });
 
-Deno.test("ndsz has the names of an agent that asks for them, as the agent's page; of another it says that it asks for none", async () => {
+Deno.test("ndsz has the names of an agent that asks for names, as on the agent's page; for any other agent it says so", async () => {
   const named = entry.replace("  ports", "  addresses: [10.0.0.7]\n  ports");
   await withServer({ "a.yaml": named }, async ({ ports, pipeline }) => {
     using proxy = await TestProxy.attach(ports.grpc);

@@ -66,7 +66,7 @@ const networks = `networks:
       - { address: gateway.east.invalid, port: 15443 }
 `;
 
-Deno.test("a push is made of policies and ways into networks, by address and as they are named", async () => {
+Deno.test("pushcontext has the policies by namespace, and the gateways of networks by address and by name", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/networks`, networks);

@@ -22,7 +22,7 @@ const introspection = { address: "127.0.0.1:0", required: true, args: [], enviro
 /** Pages of the three ports. */
 const PAGES = [["http", "/debug/configz"], ["monitoring", "/debug/configz"], ["introspection", "/envj"]] as const;
 
-Deno.test("a host that is no address, no localhost and no own name is refused on every port of debug pages", async () => {
+Deno.test("a host that is neither an address, localhost nor the server's own name is refused on every port of debug pages", async () => {
   await withServer({}, async ({ ports }) => {
     for (const [port, path] of PAGES) {
       const status = async (host: string) => (await ask(ports[port]!, `GET ${path}`, { host })).status;

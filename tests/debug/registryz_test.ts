@@ -10,7 +10,7 @@ spec:
   ports: [{ number: 80, name: http, protocol: HTTP }]
 `;
 
-Deno.test("registryz shows the date of a dated service, and none where the object has none", async () => {
+Deno.test("registryz shows the date of a service if its object has a date", async () => {
   const files = { "a.yaml": entry("a", ""), "b.yaml": entry("b", ', creationTimestamp: "2024-01-02T03:04:05Z"') };
   await withServer(files, async ({ ports }) => {
     const services = JSON.parse((await page(ports.http, "/debug/registryz")).body) as Record<string, unknown>[];

@@ -70,7 +70,7 @@ Deno.test("who may ask: the system's identities for everything, others for pages
   }, { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true, XDS_AUTH: true });
 });
 
-Deno.test("a question is of one page, of a known type, by who is the node that it says it is", async () => {
+Deno.test("a question names one page of a known type, and the asking node has proven its identity", async () => {
   await withClients(async (connect) => {
     const refusal = async (client: QuestionClient, typeUrl: string, ...names: string[]) => {
       const [code, why] = await client.resources(typeUrl, ...names);

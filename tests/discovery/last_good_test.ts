@@ -44,7 +44,7 @@ function of(host: string, found: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(found).filter(([name]) => name.includes(`${host}.example.com`)));
 }
 
-Deno.test("a host that cannot be built stays as it was for a sidecar whose Sidecar changes, and goes when one hides it", async () => {
+Deno.test("a host that cannot be built keeps its last version for a sidecar whose Sidecar changes, and goes when a Sidecar hides the host", async () => {
   const { fixture, registry, spring } = await world();
   const state = fixture.join(app);
   const second = fixture.join({ ...app, address: "172.16.0.10", labels: { app: "q" } });
@@ -73,7 +73,7 @@ Deno.test("a host that cannot be built stays as it was for a sidecar whose Sidec
   assert.deepEqual(contents(state), contents(fixture.join(app)));
 });
 
-Deno.test("a host that cannot be made stays as it was for a gateway when a Gateway comes", async () => {
+Deno.test("a host that cannot be built keeps its last version for a gateway when a Gateway comes", async () => {
   const { fixture, spring } = await world();
   fixture.put(gateway("a", 80));
   fixture.pipeline.flush();

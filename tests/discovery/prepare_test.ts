@@ -101,7 +101,7 @@ function connect(source: PipelineSource, name: string, signal = new AbortControl
   return { view: source.connect(request, control), waits };
 }
 
-Deno.test("proxies that come while it is prepared wait for it and join one a turn; one that left does not join", async () => {
+Deno.test("proxies that come during the preparation wait and join one a turn; a departed proxy does not join", async () => {
   const { nodes, pipeline } = world(MANY);
   const source = new PipelineSource(pipeline, nodes);
   const gone = new AbortController();

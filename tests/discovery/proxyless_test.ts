@@ -56,7 +56,7 @@ Deno.test("a wildcard gives a library nothing, because it takes resources by nam
     ]);
   }));
 
-Deno.test("listeners are named as they are asked for: short, with the namespace, or in full", () =>
+Deno.test("listeners have the requested form of the name: short, with the namespace, or in full", () =>
   withLibrary(async (client) => {
     const names = ["one:80", "one.shop:80", "one.shop.svc:80", "one.shop.svc.cluster.local:80", "two.bank:81", "one"];
     assert.deepEqual(await named(client, LISTENER, ...names), [...names].sort());

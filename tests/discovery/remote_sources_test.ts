@@ -84,7 +84,7 @@ async function withSource(
   }
 }
 
-Deno.test("objects of another control plane are in force as they are there: new, edited, gone", async () => {
+Deno.test("objects of another control plane are in force in their state there: new, edited, gone", async () => {
   await withServer({ "a.yaml": entry("a", "a.example.com") }, async (there, folder) => {
     await withSource({ address: `xds://127.0.0.1:${there.ports.grpc}` }, async (here) => {
       assert.deepEqual(hosts(here), ["a.example.com"]);

@@ -47,7 +47,7 @@ for (const selects of [false, true]) {
   });
 }
 
-Deno.test("another endpoint with the same service account leaves the cluster as it is", () => {
+Deno.test("another endpoint with the same service account leaves the cluster unchanged", () => {
   const fixture = new Fixture();
   fixture.put(rule, entry("cashier", true), workload("cashier"));
   fixture.pipeline.flush();

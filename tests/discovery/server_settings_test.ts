@@ -59,7 +59,7 @@ Deno.test("MESH_GPRC_MAXSTREAMS is announced to clients", async () => {
   }, { settings: { MESH_GPRC_MAXSTREAMS: 7 } });
 });
 
-Deno.test("PILOT_MAX_REQUESTS_PER_SECOND is the rate of admission, which delays streams and refuses none of a few", async () => {
+Deno.test("PILOT_MAX_REQUESTS_PER_SECOND is the rate of admission: streams are delayed, and a few streams are never refused", async () => {
   assert.equal(
     wireLimits(defaultSettings("pilot-discovery", { PILOT_MAX_REQUESTS_PER_SECOND: 2 })).maxRequestsPerSecond,
     2,
@@ -90,7 +90,7 @@ Deno.test("PILOT_PUSH_THROTTLE is the number of streams that are pushed to at a 
   assert.deepEqual([started, queue.length], [[0, 1, 2], 2]);
 });
 
-Deno.test("limits of one connection are handed on as they are", () => {
+Deno.test("limits of one connection are handed on unchanged", () => {
   const settings = defaultSettings("pilot-discovery", { MESH_GPRC_MAXRECVMSGSIZE: 1, MESH_GPRC_MAXSTREAMS: 2 });
   assert.deepEqual(callLimits(settings), { maxMessageSize: 1, maxConcurrentStreams: 2 });
 });

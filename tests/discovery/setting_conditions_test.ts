@@ -148,7 +148,7 @@ const OF_AMBIENT = {
   AMBIENT_ENABLE_MULTI_NETWORK: false,
 } as const;
 
-Deno.test("PILOT_ENABLE_AMBIENT turns on five settings of its part, and none of the other three", () => {
+Deno.test("PILOT_ENABLE_AMBIENT turns on five of its settings, and not the other three", () => {
   const on = readSettings("pilot-discovery", { PILOT_ENABLE_AMBIENT: "true" });
   const off = readSettings("pilot-discovery", {});
   for (const [name, expected] of Object.entries(OF_AMBIENT)) {

@@ -214,7 +214,7 @@ Deno.test("a cluster that is rejected with its TLS is not served without TLS: it
 
 const TLS = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
 
-Deno.test("where leaving out patches does not help, they are not to blame, and the cluster is tried as it is", async () => {
+Deno.test("if leaving out patches does not help, the patches are not blamed, and the cluster is tried with its patches", async () => {
   const proxy = new RejectingProxy(world(slow("3s"), field("b", { alt_stat_name: "b" })), () => true);
   proxy.look();
   await proxy.decided("nothing");
@@ -230,7 +230,7 @@ Deno.test("a rejection of an unpatched resource stays a rejection", () => {
   proxy.standIns.close();
 });
 
-Deno.test("a thousand resources at most are replaced, and none after the stream is over", async () => {
+Deno.test("at most a thousand resources are replaced, and none after the end of the stream", async () => {
   const fixture = world(slow("7s"));
   const proxy = new RejectingProxy(fixture, () => true);
   const cluster = proxy.wanted!;

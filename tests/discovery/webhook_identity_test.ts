@@ -62,7 +62,7 @@ Deno.test("roots that both lists have are handed out once; roots that come back 
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("the first roots of all, which come when there were none, leave nothing behind", () => {
+Deno.test("the first roots, which arrive when none were known, leave no waiting listener behind", () => {
   const { ownRoots, shown, clock } = started("");
   ownRoots.set(pem("root1"));
   assert.equal(shown.roots.current(), pem("root1"));

@@ -109,7 +109,7 @@ Deno.test("whoever asks about made-up resources makes no series of metrics, and 
   }, { options: { webhooks: "" } });
 });
 
-Deno.test("without a certificate there is no port for webhooks, and the server serves", async () => {
+Deno.test("without a certificate the port for webhooks stays closed, and the server serves", async () => {
   await withServer({}, ({ ports }) => {
     assert.equal(ports.webhooks, undefined);
     return Promise.resolve();
@@ -155,7 +155,7 @@ Deno.test("/inject answers a body without a review by HTTP, and refuses a review
   }, { options: { webhooks: "" } });
 });
 
-Deno.test("a pod gets the JSON patch of its proxy, by v1beta1 too; a pod that wants none is admitted as it is", async () => {
+Deno.test("a pod gets the JSON patch of its proxy, also by v1beta1; a pod that wants no proxy is admitted unchanged", async () => {
   await withServer({}, async ({ ports }, _, kernel) => {
     await kernel.readiness.whenReady;
     const ask = async (labels: Record<string, string>, path: string) => {

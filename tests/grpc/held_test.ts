@@ -160,7 +160,7 @@ Deno.test("when all connections together exceed the limit, the connections that 
   await server.stop(0);
 });
 
-Deno.test("headers of open calls count, and a call for which there is no room may be tried again", async () => {
+Deno.test("headers of open calls count, and a call without room may be tried again", async () => {
   const { server } = serve(new HeldInAll(100_000));
   const client = new MemoryClient(server);
   const large = { metadata: "x".repeat(12_000) };

@@ -115,7 +115,7 @@ Deno.test("a connection beyond the limit is closed at once and reported, and a f
   });
 });
 
-Deno.test("a client that cancels 20,000 calls that have ended is no nuisance; one that resets calls it never opened is", async () => {
+Deno.test("a client that cancels 20,000 ended calls is tolerated; a client that resets calls it never opened is not", async () => {
   await withServer({}, async (server) => {
     const client = new MemoryClient(server);
     client.send(frame(FrameType.SETTINGS, 0, 0), numberFrame(FrameType.WINDOW_UPDATE, 0, 2 ** 30));

@@ -31,7 +31,7 @@ Deno.test("a hundred answers that are asked for at once let a timer in", async (
   assert.equal(answered, 100);
 });
 
-Deno.test("a client that is gone before its turn costs no answer, and one that fails delays none", async () => {
+Deno.test("a client that has gone before its turn costs no answer, and a failing client delays no other client", async () => {
   const gone = new AbortController();
   let answered = 0;
   const handle = () => {

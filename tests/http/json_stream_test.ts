@@ -27,13 +27,13 @@ Deno.test("joined, the pieces are the text of the whole", () => {
   }));
 });
 
-Deno.test("what is short goes as one body", () => {
+Deno.test("a short answer is one body", () => {
   const { body, parts } = longJsonResponse(LazyList.of([1, 2], (one) => one), { query: new URLSearchParams() });
   assert.equal(parts, undefined);
   assert.equal(body, "[1,2]\n");
 });
 
-Deno.test("what is long is made while it is sent, and no more of it than the client takes", async () => {
+Deno.test("a long answer is made while it is sent, and only as far as the client reads", async () => {
   let made = 0;
   const list = LazyList.of(Array.from({ length: 10_000 }, (_, i) => i), (i) => {
     made++;

@@ -24,7 +24,7 @@ function stacks(packed: Uint8Array): Record<string, number[]> {
   ]));
 }
 
-Deno.test("a CPU profile for pprof has the time of each stack, and none of the time in which the program waited", () => {
+Deno.test("a CPU profile for pprof has the time of each stack, without the time in which the program waited", () => {
   const packed = cpuPprof({
     ...{ startTime: 0, endTime: 1000 },
     nodes: [

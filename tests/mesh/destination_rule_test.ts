@@ -98,7 +98,7 @@ Deno.test("without the enhanced merge all visible rules merge, private ones for 
   assert.equal(inForce([rules[0]!], "b", {}, old), undefined);
 });
 
-Deno.test("a rule with a selector goes before the general one for its workloads, and takes the settings that it lacks from it", () => {
+Deno.test("a rule with a selector has precedence over the general rule for its workloads, and inherits missing settings from the general rule", () => {
   const rules = [
     rule("general", { ...random, subsets: [{ name: "v1" }] }),
     rule("a1", { workloadSelector: { matchLabels: { app: "a" } }, subsets: [{ name: "a" }] }),

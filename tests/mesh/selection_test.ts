@@ -57,7 +57,7 @@ function keys(index: SelectionIndex<SelectingKind>, workload: SelectableWorkload
   return { root: names(root), namespace: names(namespace), workload: names(chosen) };
 }
 
-Deno.test("a workload gets objects of its namespace that want all of its labels or none, the oldest first", () => {
+Deno.test("a workload gets the objects of its namespace whose labels it has, and objects without labels, the oldest first", () => {
   const index = new SelectionIndex<SelectingKind>(ROOT);
   const kind = "AuthorizationPolicy";
   index.update([], [
@@ -74,7 +74,7 @@ Deno.test("a workload gets objects of its namespace that want all of its labels 
   });
 });
 
-Deno.test("labels in the root namespace reach every namespace for policies, and none for a namespace's defaults", () => {
+Deno.test("labels in the root namespace select workloads of every namespace for policies, and of no other namespace for a namespace's defaults", () => {
   for (const kind of Object.keys(written) as SelectingKind[]) {
     const index = new SelectionIndex<SelectingKind>(ROOT);
     const all = object({ kind, namespace: ROOT, name: "all" });

@@ -102,7 +102,7 @@ Deno.test("a provider disabled at a level stays disabled at narrower levels unti
   assert.deepEqual(logs(indexOf([], telemetry("off", "shop", { accessLogging: [{ disabled: true }] }))), []);
 });
 
-Deno.test("of tracing each field merges by itself, for each side; without a provider nothing is traced", () => {
+Deno.test("each field of tracing merges separately, for each side; without a provider nothing is traced", () => {
   const index = indexOf(
     [],
     telemetry("mesh", ROOT, { tracing: [{ ...providers("far", "second"), randomSamplingPercentage: 5 }] }),

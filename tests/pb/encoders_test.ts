@@ -27,7 +27,7 @@ function sample(field: protobuf.FieldBase, depth: number): unknown {
   return field.type === "double" || field.type === "float" ? 0.5 : 300;
 }
 
-Deno.test("each message that set-up wrote an encoder for has the bytes that reflection gives, and is read again as it was", () => {
+Deno.test("each message with a generated encoder has the bytes of reflection, and is read back unchanged", () => {
   for (const name of entryMessages) {
     const type = messageType(name);
     const message = filled(type, 3);

@@ -35,7 +35,7 @@ Deno.test("the occurrences of a repeated field are taken together, and a missing
   assert.equal(takeField(new Uint8Array(0), CHAINS).field.length, 0);
 });
 
-Deno.test("bytes that end in the middle of a field are no message", () => {
+Deno.test("bytes that end in the middle of a field are not a message", () => {
   const bytes = encode(FILTER, { name: "a name of some length" });
   assert.throws(() => takeField(bytes.subarray(0, 5), CHAINS), /out of range/);
 });

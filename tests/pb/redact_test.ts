@@ -59,7 +59,7 @@ Deno.test("a secret in a message in a message is replaced; a packed message of a
   assert.equal(withoutSecrets("vendor.Secret", text("hunter2")).length, 0);
 });
 
-Deno.test("a message without a secret is given back as it is", () => {
+Deno.test("a message without a secret is returned unchanged", () => {
   const bytes = encode(CLUSTER, { name: "c", connect_timeout: { seconds: 1 } });
   assert.equal(withoutSecrets(CLUSTER, bytes), bytes);
 });

@@ -68,7 +68,7 @@ Deno.test("lengths that DER forbids are refused", () => {
   assert.throws(() => new DerReader(Uint8Array.of(5, 0, 1), "thing").finish(), PkiError);
 });
 
-Deno.test("bytes that are no certificate and no request get an error of this package, whatever they are", async () => {
+Deno.test("bytes that are neither a certificate nor a request get an error of this package, whatever they are", async () => {
   const { certificate } = await makeLeaf(await makeRoot());
   const damage = fc.array(fc.tuple(fc.nat(certificate.der.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 });
   const sound = async (read: () => unknown) => {

@@ -25,7 +25,7 @@ Deno.test("lines have 64 characters at most", () => {
   ]);
 });
 
-Deno.test("a block that is cut off, or is no base64, is refused with its place", () => {
+Deno.test("a block that is cut off, or is not base64, is refused with its place", () => {
   const whole = writePem("CERTIFICATE", new Uint8Array(3));
   const cases: readonly (readonly [string, RegExp])[] = [
     ["-----BEGIN CERTIFICATE-----\nAAAA\n", /^PkiError: f: block 1 \(CERTIFICATE\): expected its END line$/],

@@ -21,7 +21,7 @@ Deno.test("a truth is true or false, and nothing that one reader takes for true 
   for (const wrong of ["010101", "0100", "0102ffff"]) assert.throws(() => truthOf(element(wrong)), /true or false/);
 });
 
-Deno.test("a day that does not exist is no time", () => {
+Deno.test("a day that does not exist is refused", () => {
   const utc = (text: string) => timeOf(element(`170d${new TextEncoder().encode(text).toHex()}`));
   assert.equal(utc("240229120000Z"), Date.UTC(2024, 1, 29, 12));
   for (const wrong of ["250229120000Z", "240230120000Z", "241301120000Z", "240101240000Z", "240101126000Z"]) {

@@ -21,7 +21,7 @@ Deno.test("runs of the same names give the same set, short and long, however man
   assert.equal(table.decode(run(["b", "a"])), short);
 });
 
-Deno.test("a long run is kept as it was when it came: its buffer may be used again", () => {
+Deno.test("a long run is copied when it comes: its buffer may be used again", () => {
   const table = new InternedNames();
   const bytes = run(many("a"));
   const first = table.decode(bytes);

@@ -268,7 +268,7 @@ Deno.test("inbound connections stay at the virtual listener, whose chains match 
   assert.equal(chain(9)?.name, "virtualInbound");
 });
 
-Deno.test("a chain that is more specific in an earlier criterion wins, and there is no way back", () => {
+Deno.test("a chain that is more specific in an earlier criterion wins, even if it fails a later criterion", () => {
   const chains: FilterChain[] = [
     { name: "port", filter_chain_match: { destination_port: wrap(80), source_ports: [1] }, filters: [tcp("x")] },
     {
@@ -358,7 +358,7 @@ Deno.test("claims in the request's metadata decide routes that ask for them", ()
   ]);
 });
 
-Deno.test("a route for a share of the requests is taken, with its share reported; one for none is passed by", () => {
+Deno.test("a route for a share of the requests is taken, with its share reported; a route for no requests is passed by", () => {
   const fraction = (numerator: number) => ({
     runtime_fraction: { default_value: { numerator, denominator: 0 as const } },
   });

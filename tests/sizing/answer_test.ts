@@ -62,7 +62,7 @@ Deno.test("below the smallest measured mesh the value is a bound from above, bey
   assert.deepEqual([at(50_000, 40).value, at(50_000, 40).bound], [220, "at least"]);
 });
 
-Deno.test("where only the two axes were measured, and not both at once, the value says so", () => {
+Deno.test("a value between the two measured axes names its assumption", () => {
   assert.match(at(2000, 41).assumes, /was not measured/);
   assert.equal(at(2000, 40).assumes, "");
 });

@@ -112,7 +112,7 @@ Deno.test("a server of a revision has no entries for pods without one", () => {
   assert.deepEqual(names.filter((name) => !name.startsWith("rev.")), []);
 });
 
-Deno.test("labels of the server's namespace and of the orchestrator's ask nobody; a pod there may ask by itself", () => {
+Deno.test("labels of the server's namespace and of the orchestrator's namespaces select no pod; a pod there is selected by its own label", () => {
   for (const name of ["mesh-system", "kube-system"]) {
     const labels = { "kubernetes.io/metadata.name": name };
     assert.deepEqual(entriesMet({ ...labels, "mesh-injection": "enabled" }, {}), []);

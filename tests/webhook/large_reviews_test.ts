@@ -92,7 +92,7 @@ Deno.test("a review without an answer is refused, and its thread ends, so that i
   }
 });
 
-Deno.test("a review for which there is no turn is refused", async () => {
+Deno.test("a review without a turn is refused", async () => {
   const full = { enter: () => Promise.reject(new RangeError("full")), leave: () => {} };
   await assert.rejects(started(full).reviews.look(question, "10.0.0.1:1", signal), /too many large reviews wait/);
 });

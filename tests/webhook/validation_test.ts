@@ -61,7 +61,7 @@ Deno.test("removals, other operations and subresources are admitted whatever the
   assert.deepEqual(fields(request(virtualService(BAD), { operation: "UPDATE", subResource: "status" })), []);
 });
 
-Deno.test("an update that leaves a bad spec as it is goes through with a warning, and one that changes it does not", () => {
+Deno.test("an update that leaves a bad spec unchanged passes with a warning, and an update that changes the bad spec is refused", () => {
   const old = virtualService(BAD);
   const labelled = virtualService(BAD, { name: "cart", namespace: "shop", labels: { a: "b" }, finalizers: [] });
   const kept = validate(request(labelled, { operation: "UPDATE", oldObject: old }));
@@ -82,7 +82,7 @@ Deno.test("an object whose name the API still has to make is admitted", () => {
   assert.deepEqual(fields(request(virtualService(GOOD, { generateName: "cart-" }), { name: "" })), []);
 });
 
-Deno.test("the namespace is that of the request where the object names none", () => {
+Deno.test("an object without a namespace has the request's namespace", () => {
   assert.deepEqual(fields(request(virtualService(GOOD, { name: "cart" }))), []);
 });
 

@@ -47,7 +47,7 @@ for (const delta of [true, false]) {
     assert.deepEqual(StreamClient.names(client.accept(EXTENSION_CONFIG, names)), ["a"], "only what changed");
   });
 
-  Deno.test(`${variant}: it is over when the client asks for what it was about no longer`, () => {
+  Deno.test(`${variant}: a late rejection ends when the client unsubscribes the resource`, () => {
     const { client, nonce, resources, again } = start();
     again("filter b: no module");
     assert.deepEqual([resources.lastError, client.accepted], ["filter b: no module", []]);
@@ -59,7 +59,7 @@ for (const delta of [true, false]) {
     assert.deepEqual([resources.lastError, client.accepted], ["", [EXTENSION_CONFIG]]);
   });
 
-  Deno.test(`${variant}: it is shown until the client takes a response that was made after it`, () => {
+  Deno.test(`${variant}: a late rejection is shown until the client accepts a later response`, () => {
     const { client, nonce, resources, again, change } = start();
     change("a", 2);
     again("no module");
@@ -93,7 +93,7 @@ for (const delta of [true, false]) {
     assert.deepEqual([other.resources.lastError, other.client.accepted], ["", [EXTENSION_CONFIG]]);
   });
 
-  Deno.test(`${variant}: what was rejected at first is not rejected late, and other nonces stay stale`, () => {
+  Deno.test(`${variant}: a resource rejected at first is not rejected late, and other nonces stay stale`, () => {
     const { client, again, change } = start();
     change("a", 2);
     const { nonce } = client.reject(EXTENSION_CONFIG, "bad: a", names);

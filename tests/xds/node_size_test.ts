@@ -51,6 +51,6 @@ Deno.test("the count equals the size of the decoded metadata, whatever its form"
   }));
 });
 
-Deno.test("bytes that are no message are not judged here", () => {
+Deno.test("malformed messages are not judged here", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => assert.equal(nodeSizeProblem(bytes), undefined)));
 });

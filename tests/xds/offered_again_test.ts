@@ -47,7 +47,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.equal(one.laters.size, 0);
   });
 
-  Deno.test(`${variant}: an edit of what was rejected is sent at once`, () => {
+  Deno.test(`${variant}: an edit of a rejected resource is sent at once`, () => {
     const { one, source, has } = client(LISTENER, delta, ["a", "b"]);
     one.reject(LISTENER, "b is bad");
     one.accept(LISTENER);

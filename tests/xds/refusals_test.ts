@@ -36,7 +36,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.equal(one.stream.refusals.lacks(cause("other")), undefined);
   });
 
-  Deno.test(`${variant}: of what is rejected later, only the objects of which something is lacking are not in force`, () => {
+  Deno.test(`${variant}: after a late rejection only the objects with a missing resource are not in force`, () => {
     const { one, change } = client(CLUSTER, delta, ["a", "b", "c"]);
     one.accept(CLUSTER);
     change("b", 2);
@@ -80,7 +80,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
   });
 }
 
-Deno.test("a client that comes back without what it has rejected does not have it", () => {
+Deno.test("a returning client without its rejected resource does not have the resource", () => {
   const { one } = client(CLUSTER, true, ["a", "b"]);
   one.reject(CLUSTER, "a is bad");
   const { resources } = one.accept(CLUSTER);

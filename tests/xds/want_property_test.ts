@@ -139,7 +139,7 @@ class Model {
 for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
 
-  Deno.test(`${variant}: in whatever order names are wanted and decided, nothing is said of what is pending, and at the end the client has all`, () => {
+  Deno.test(`${variant}: in any order of wanted and decided names the client hears nothing about pending names, and at the end has all resources`, () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
         const model = new Model(delta);

@@ -26,7 +26,7 @@ function connect(types: readonly string[], delta: boolean, options?: StreamClien
 for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
 
-  Deno.test(`${variant}: of present, pending and absent names the client hears what is decided, and the rest alone later`, () => {
+  Deno.test(`${variant}: of present, pending and absent names the client hears about decided names at once, and about the others later`, () => {
     const { source, client } = connect([ENDPOINTS], delta);
     const asked = ["there", "later", "never", "gone"];
     client.ask(ENDPOINTS, { names: asked });
@@ -227,7 +227,7 @@ Deno.test("state of the world: a client that begins anew is answered anew, still
   client.close();
 });
 
-Deno.test("incremental: a client that comes back is not told that what it has is gone while that is pending", () => {
+Deno.test("incremental: a returning client does not hear that a pending resource is gone", () => {
   const { source, client } = connect([ENDPOINTS, LISTENER], true);
   client.ask(ENDPOINTS, { names: ["later", "there"], versions: { later: "1", gone: "1" } });
   assert.deepEqual(client.accept(ENDPOINTS).removed, ["gone"]);

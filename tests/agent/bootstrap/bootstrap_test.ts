@@ -66,7 +66,7 @@ Deno.test("an empty value of the runtime takes a default away, booleans are bool
   assert.deepEqual(values, { a: true, b: false, c: "7" });
 });
 
-Deno.test("the limit of connections is that of the settings, none where they say so", () => {
+Deno.test("the limit of connections follows the settings, and can be turned off", () => {
   const limit = (value?: string) => {
     const key = "overload.global_downstream_max_connections";
     return /connections":"(\d+)"/.exec(JSON.stringify(overloadManager(value === undefined ? {} : { [key]: value })))

@@ -33,7 +33,7 @@ Deno.test("of several templates the variable wins, then the custom file, the fla
   assert.equal(templateOf(none), undefined);
 });
 
-Deno.test("a template may print the bootstrap that the agent would write, and a file without actions is taken as it is", async () => {
+Deno.test("a template may print the bootstrap that the agent would write, and a file without actions is used unchanged", async () => {
   const own = bootstrapOfCase(readCase("collectors")).config;
   const copy = await written("{{ toJSON .bootstrap }}", "x.json", "collectors", (file) => Deno.readTextFile(file));
   assert.deepEqual(JSON.parse(copy), own);

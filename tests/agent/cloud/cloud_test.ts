@@ -108,7 +108,7 @@ const identity = {
   version: "x",
 };
 
-Deno.test("Amazon's identity document is read by a token, and without one where the server gives none", async () => {
+Deno.test("Amazon's identity document is read with a token, or without a token if the server gives none", async () => {
   const expected = {
     ...{ aws_account_id: "1", aws_availability_zone: "us-east-1a", aws_instance_id: "i-1", aws_region: "us-east-1" },
   };
@@ -162,7 +162,7 @@ Deno.test("a metadata server that is silent, gone, or talks nonsense costs a sec
   assert.match(gone.warnings.join(), /the cloud gcp says nothing of this machine: no answer from http:\/\/127/);
 });
 
-Deno.test("firmware names the cloud; that of machines elsewhere names none", () => {
+Deno.test("firmware names the cloud; firmware of other machines names no cloud", () => {
   const cases: [Partial<Firmware>, string | undefined][] = [
     [{ "/sys/class/dmi/id/product_name": "Google\n" }, "gcp"],
     [{ "/sys/class/dmi/id/sys_vendor": "Amazon EC2\n" }, "aws"],

@@ -14,7 +14,7 @@ function reports(outcomes: readonly boolean[], success: number, failure: number)
   });
 }
 
-Deno.test("health is reported when as many outcomes in a row say so as the threshold wants, and then only its changes", () => {
+Deno.test("health is reported after the threshold's number of equal outcomes in a row, and then only its changes", () => {
   const [y, n] = [true, false];
   assert.deepEqual(reports([y], 1, 3), [[0, true]]);
   assert.deepEqual(reports([n, n, n, n], 1, 3), [[2, false]]);

@@ -33,7 +33,7 @@ Deno.test("dots in the label of the locality are slashes, unless it has slashes"
   assert.deepEqual(nodeLocality({ app: "cart" }), {});
 });
 
-Deno.test("a label that places a workload wins over what its cloud says", () => {
+Deno.test("a locality label of a workload wins over its cloud's locality", () => {
   const cloud = { metadata: {}, locality: { region: "europe-west1" } };
   const locality = (labels: Record<string, string>) => {
     const { node } = bootstrapOfCase({ cloud, labels }).config as { node: { locality: unknown } };

@@ -219,7 +219,7 @@ Deno.test("a rewriter that waits holds up no other type; one that is for a conne
   }, new Map([[type, open]]));
 });
 
-Deno.test("metrics say that the proxy was sent a response, that it rejects one, and that it has taken the next one", async () => {
+Deno.test("metrics count sent responses, and show a rejection until the next response is accepted", async () => {
   await relayed(new Map(), async ({ discovery, open, page }) => {
     const stream = open(true);
     stream.call.send(request(""));

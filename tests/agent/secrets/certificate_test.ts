@@ -123,7 +123,7 @@ Deno.test("roots of the authority that come again are served once; revocation li
   certificate.stop();
 });
 
-Deno.test("a certificate that begins before it was signed is renewed by the time that it has left, however short", async () => {
+Deno.test("a certificate that begins before its signing is renewed by its remaining time, however short", async () => {
   const { clock, times, certificate } = kept((_, at) => ({
     ...issuedAt(at, "leaf", "root\n", 20_000),
     notBefore: at.now() - 120_000,
@@ -230,7 +230,7 @@ Deno.test("whichever writes fail or are slow, an older certificate never overwri
   );
 });
 
-Deno.test("where one file cannot be written, none is replaced and nothing is left beside them", async () => {
+Deno.test("if one file cannot be written, no file is replaced, and no temporary file is left", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const clock = createFakeClock();

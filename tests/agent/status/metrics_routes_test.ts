@@ -148,7 +148,7 @@ Deno.test("a source without an end is passed on as it comes, in bounded memory, 
   assert.deepEqual(await failures(pages), ["application 1"]);
 });
 
-Deno.test("the log says when Envoy has nearly all series of metrics that it may have, and when it leaves some out", async () => {
+Deno.test("the log says when Envoy's series of metrics reach nearly the limit, and when Envoy leaves some out", async () => {
   const lines: { msg: string; reason?: string }[] = [];
   const lined = {
     open: () => ({

@@ -181,7 +181,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unusable-telemetry-provider": claims("objects", "unusable-telemetry-provider:"),
   "unknown-registry": test(
     "mesh/networks_test.ts",
-    "an address is in the network of its range, else in that of the cluster",
+    "an address is in the network of its range, else in the cluster's network",
   ),
   "needs-restart": test(
     "discovery/config_sources_test.ts",
@@ -220,7 +220,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "domain-conflict": test(
     "translate/route/domain_owners_test.ts",
-    "else the older one owns it, and the younger gets it back when the older goes",
+    "otherwise the older host owns the domain, and the younger host gets the domain when the older host goes",
   ),
   "unusable-address": claims("objects", "unusable-address:"),
   "gateway-port-without-rule": test(

@@ -117,7 +117,7 @@ const namespace = (limit: string): AnyFact => ({
   hash: limit,
 });
 
-test("an object is derived with its origin when its input comes, follows it, and goes with it", () => {
+test("a derived object has its input's origin, comes with its input, follows the input and goes with it", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "5"), entry("b", ["b.example.com"]));
   assert.deepEqual(world.rules(), [["a.example.com", 5, "derived"]]);

@@ -63,7 +63,7 @@ test("a service has ports, addresses and load balancers, other fields are passed
   });
 });
 
-test("namespaces have none, config maps have text and bytes", () => {
+test("namespaces have no contents, config maps have text and bytes", () => {
   const namespace = readFact(
     "Namespace",
     { metadata: { name: "x", labels: { "istio-injection": "enabled" } } },

@@ -56,7 +56,7 @@ for (const kind of FACT_KINDS) {
   });
 }
 
-Deno.test("the fields that are read of the metadata of any kind are those of the table", () => {
+Deno.test("the table lists exactly the fields that are read of the metadata of any kind", () => {
   const { tree, paths } = traced(metadata);
   parseMeta(tree, "default", new Findings(NOWHERE));
   assert.deepEqual([...paths].sort(), Object.keys(METADATA_FIELDS).sort());

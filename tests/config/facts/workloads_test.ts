@@ -50,7 +50,7 @@ for (const kind of WORKLOAD_KINDS) {
   });
 }
 
-test("a pod of a cluster has its owner, its addresses and its phase; a workload that is scaled to none says so", () => {
+test("a pod of a cluster has its owner, its addresses and its phase; a workload scaled to zero has zero replicas", () => {
   const owned = manifest("Pod", "shop", "cart-x", {
     metadata: { ownerReferences: [{ kind: "ReplicaSet", name: "cart-1", controller: true, uid: "1" }] },
     spec: { containers: [] },
@@ -80,7 +80,7 @@ test("mistakes in pods are named with their path, and labels once", () => {
   ]);
 });
 
-test("data that sops has encrypted is no mistake", () => {
+test("data encrypted by sops is not a mistake", () => {
   const tree = { ...manifest("Secret", "shop", "a", { data: { "tls.key": "ENC[AES256_GCM,data:x]" } }), sops: {} };
   const { spec } = fact(tree);
   assert.deepEqual(Object.keys((spec as { data: object }).data), ["tls.key"]);

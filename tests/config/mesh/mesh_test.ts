@@ -184,7 +184,7 @@ extensionProviders:
   assert.match(json[0]?.message ?? "", /not a JSON object\); the default one is used/);
 });
 
-test("a text that is no object, or several, or no YAML", () => {
+test("a text that is not an object, is several objects, or is not YAML", () => {
   for (const text of ["[]", "5", "a: 1\n---\nb: 2", "a: [", "a: &x [*x]"]) {
     const { value, findings } = parseMeshConfig(text, OPTIONS);
     assert.equal(value, undefined, text);

@@ -141,7 +141,7 @@ for (const [what, flood] of FLOODS) {
   });
 }
 
-Deno.test("many calls in a row, and a ping for every piece of data, are no flood", async () => {
+Deno.test("many calls in a row, and a ping for every piece of data, do not count as a flood", async () => {
   const { send, streams, transport, frames } = connect();
   send(...hello(), numberFrame(FrameType.WINDOW_UPDATE, 0, 1_000_000));
   for (let i = 0; i < 3000; i++) {

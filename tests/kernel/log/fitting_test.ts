@@ -10,7 +10,7 @@ const line = (message: string, fields: Line["fields"] = undefined): Line => ({
 });
 const json = (one: Line) => encoder.encode(jsonLine(one));
 
-Deno.test("a line that fits is written as it is, also one of exactly the greatest length", () => {
+Deno.test("a line that fits is written unchanged, also a line of exactly the greatest length", () => {
   const usual = line("a pod gets its proxy", { pod: "a".repeat(5000), list: [1, 2, 3] });
   assert.deepEqual(fittingLine(usual, json), json(usual));
   const room = MAX_LINE_BYTES - json(line("")).length;

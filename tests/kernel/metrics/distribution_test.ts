@@ -23,7 +23,7 @@ Deno.test("a distribution is shown as prom-client shows its histogram of the sam
   }));
 });
 
-Deno.test("a series is found again by its labels, and no number is no value", () => {
+Deno.test("a series is found again by its labels, and NaN is not a value", () => {
   const made = new Distribution({ name: "seconds", help: "Time.", buckets, labelNames: ["type"] });
   assert.equal(made.labels({ type: "cds" }), made.labels({ type: "cds" }));
   assert.notEqual(made.labels({ type: "cds" }), made.labels({ type: "eds" }));

@@ -73,7 +73,7 @@ Deno.test("a handle whose series was forgotten begins anew with its next value",
   assert.match(made.text(), /^rejects\{node="a"\} 1$/m);
 });
 
-Deno.test("a counter refuses what would not grow it, and every metric a label that it does not have", () => {
+Deno.test("a counter refuses values that would not increase it, and every metric refuses unknown labels", () => {
   const made = new SingleValue({ name: "requests", help: "R.", type: "counter", labelNames: ["type"] });
   for (const value of [-1, NaN, Infinity]) {
     assert.throws(() => made.inc({ type: "x" }, value), { name: "RangeError", message: /^requests: got .*, expected/ });

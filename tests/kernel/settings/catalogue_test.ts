@@ -76,7 +76,7 @@ Deno.test("every setting that is not on the list of unread ones is read in lib o
   assert.deepEqual(settingEntries().map(([n]) => n).filter((n) => !listed.has(n) && !read.has(n)), []);
 });
 
-Deno.test("no setting on the list of unread ones is read, and none is there twice", () => {
+Deno.test("no setting on the list of unread settings is read, and no setting is listed twice", () => {
   assert.deepEqual(
     unread.filter((name) => read.has(name)),
     [],

@@ -140,7 +140,7 @@ Deno.test("any environment gives settings or a SettingsError", () => {
   }));
 });
 
-Deno.test("numbers that the wire cannot say, and texts that are no number, are refused", () => {
+Deno.test("numbers outside of the wire's range, and texts that are not numbers, are refused", () => {
   const environment = {
     PILOT_DNS_CARES_UDP_MAX_QUERIES: "many",
     MESH_GPRC_MAXSTREAMS: "4294967296",

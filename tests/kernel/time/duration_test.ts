@@ -61,7 +61,7 @@ for (
     "9999999999999h",
   ]
 ) {
-  Deno.test(`${JSON.stringify(text)} is no duration`, () => assert.equal(parseDuration(text), undefined));
+  Deno.test(`${JSON.stringify(text)} is not a duration`, () => assert.equal(parseDuration(text), undefined));
 }
 
 Deno.test("every duration up to a hundred days, to the microsecond, survives text and back", () => {

@@ -245,7 +245,7 @@ Deno.test("the built filters admit exactly what the model admits, for requests a
   );
 });
 
-Deno.test("the model admits and refuses much of what the property tries, so that agreement says something", () => {
+Deno.test("the model admits many and refuses many of the property's requests, so that agreement means something", () => {
   const samples = fc.sample(fc.tuple(fc.array(spec, { minLength: 1, maxLength: 3 }), traffic), {
     numRuns: 1000,
     seed: 1,

@@ -196,7 +196,7 @@ Deno.test("the panic threshold is off under outlier detection, set by the user, 
   assert.equal(threshold(30, { settings: { sendUnhealthyEndpoints: true } }), 0);
 });
 
-Deno.test("the header of the PROXY protocol comes before what a connection carries otherwise, TLS or none", () => {
+Deno.test("the header of the PROXY protocol comes before the connection's other bytes, with and without TLS", () => {
   const sockets = (...args: Parameters<typeof build>) => {
     const { transport_socket, transport_socket_matches = [] } = first(...args);
     return [transport_socket, ...transport_socket_matches.map((match) => match.transport_socket)].flatMap((socket) => {

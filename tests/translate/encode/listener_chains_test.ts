@@ -8,7 +8,7 @@ type Listener = envoy.config.listener.v3.Listener;
 const NAME = "envoy.config.listener.v3.Listener";
 const chain = (name: string) => ({ name, filters: [{ name: `filter of ${name}` }] });
 
-Deno.test("a listener whose chains are encoded on their own says what it says as a whole, chains in their order", () => {
+Deno.test("a listener with separately encoded chains equals the listener encoded as a whole, with the chains in order", () => {
   const chains = ["a", "b", "c"].map(chain);
   const message: Listener = { name: "in", filter_chains: chains, listener_filters: [{ name: "tls" }] };
   for (const filter_chains of [chains, chains.toReversed(), []]) {

@@ -68,7 +68,7 @@ Deno.test("load assignments are the same bytes as by the general encoder, after 
   );
 });
 
-Deno.test("bytes that were given stay as they are when the next message is encoded", () => {
+Deno.test("returned bytes stay unchanged when the next message is encoded", () => {
   const encoder = new LoadAssignmentEncoder();
   const first = encoder.encode({ cluster_name: "a" });
   encoder.encode({ cluster_name: "b".repeat(10_000) });

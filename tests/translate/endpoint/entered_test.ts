@@ -72,7 +72,7 @@ Deno.test("through a gateway go connections of mutual TLS to healthy endpoints a
   assert.equal(reached(far(2), policy({ tls: { mode: "MESH_MUTUAL" } })), 2);
 });
 
-Deno.test("gateways of an endpoint's own cluster are the way to it; where it has none, all of its network are", () => {
+Deno.test("an endpoint is entered through gateways of its own cluster, else through all gateways of its network", () => {
   const way = (address: string, ...clusterIds: string[]) => {
     return { ...entrance(address), ...(clusterIds.length > 0 && { clusterIds }) };
   };

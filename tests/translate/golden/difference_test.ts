@@ -35,7 +35,7 @@ Deno.test("of a list without names the elements that are as they were are a sign
   assert.deepEqual(difference([1, 2], [1, 3]), [1, 3]);
 });
 
-Deno.test("a new element that is much like another is said by what it has beside that", () => {
+Deno.test("a new element similar to another element is shown by its differences", () => {
   const long = { match: { prefix: "/a" }, route: { cluster: "outbound|80||a", timeout: "0s", retries: 2 } };
   const other = { ...long, match: { prefix: "/b" } };
   assert.deepEqual(compact([long, other]), [long, { like: "above", match: { prefix: "/b" } }]);

@@ -41,7 +41,7 @@ Deno.test("replicas of a workload share captured listeners: no address of the pr
   assert.deepEqual(of(["10.0.0.1"]), of(["10.0.0.2"]));
 });
 
-Deno.test("an unprivileged proxy leaves ports below 1024 alone that it would have to bind; captured ones it serves", () => {
+Deno.test("an unprivileged proxy binds no ports below 1024, and serves captured ports below 1024", () => {
   const read = meshReader({ properties: { isUnprivileged: true } });
   const bound = target(80, { captureMode: "NONE", bind: "10.0.0.1", fromSidecarIngress: true });
   assert.deepEqual(inboundListeners(read, [bound]).conflicts.map((c) => c.accepted), ["privileged ports"]);

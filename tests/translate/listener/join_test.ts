@@ -49,7 +49,7 @@ for (const [name, contributions, expected] of table) {
   Deno.test(`joining: ${name}`, () => assert.deepEqual(summary(joinContributions(contributions)), expected));
 }
 
-Deno.test("a port that an egress listener has for itself takes no host of a later one, and that is no conflict", () => {
+Deno.test("the port of an egress listener takes no host of a later listener, and this is not a conflict", () => {
   const own = everywhere("a", "HTTP", { ownPort: true });
   const joined = joinContributions([own, everywhere("b", "TCP", { egress: 1 })]);
   assert.deepEqual(summary(joined), ["sniffed", [], []]);

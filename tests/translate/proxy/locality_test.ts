@@ -25,7 +25,7 @@ function locality(labels: Record<string, string>, reported?: { region?: string; 
   return readNode(node, options).properties.locality;
 }
 
-Deno.test("labels of the place win over the locality that the proxy reports, which wins over none", () => {
+Deno.test("locality labels win over the locality that the proxy reports", () => {
   const own = { region: "r", zone: "z", sub_zone: "s" };
   const rows: [ReturnType<typeof locality>, string][] = [
     [locality({}), ""],

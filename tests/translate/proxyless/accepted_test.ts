@@ -43,7 +43,7 @@ Deno.test("it takes them of any configuration", () => {
   );
 });
 
-Deno.test("it refuses what it does not know, so the check can fail", () => {
+Deno.test("the checker refuses unknown fields, so the check can fail", () => {
   const url = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
   assert.match(refusal(encodeResource(url, "x", new Uint8Array())) ?? "", /validation failed/);
 });

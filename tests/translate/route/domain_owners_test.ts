@@ -11,7 +11,7 @@ Deno.test("the virtual host named after a domain owns the domain, before hosts f
   assert.equal(owners.lost, 1);
 });
 
-Deno.test("else the older one owns it, and the younger gets it back when the older goes", () => {
+Deno.test("otherwise the older host owns the domain, and the younger host gets the domain when the older host goes", () => {
   const owners = new DomainOwners();
   owners.update("young:80", ["young", "10.0.0.1"], 2);
   assert.deepEqual([...owners.update("old:80", ["old", "10.0.0.1"], 1)], ["young:80"]);

@@ -98,7 +98,7 @@ for (const [name, written, context, kept] of sources) {
   });
 }
 
-Deno.test("questions about the source name the fact alone, and none is asked for a rule of another port", () => {
+Deno.test("questions about the source name only the fact, and a rule of another port asks no question", () => {
   const rule = (m: HttpMatchRequest) => ({ match: [m], route: to("b") });
   const source = (rules: HttpRoute[]) =>
     translate(rules).asked.filter((q) => q.startsWith("derived/") || q.startsWith("property/"));
@@ -209,7 +209,7 @@ Deno.test("paths are rewritten by prefix or by expression", () => {
   });
 });
 
-Deno.test("no timeout means none, against Envoy's default", () => {
+Deno.test("a rule without a timeout has no timeout, unlike Envoy's default", () => {
   assert.deepEqual(one({}).route?.timeout, { seconds: 0 });
   assert.deepEqual(one({ timeout: 1500 }).route?.timeout, { seconds: 1, nanos: 500_000_000 });
 });
