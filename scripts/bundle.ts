@@ -15,7 +15,7 @@ import { lateModules, permissionFlags, permissionSets } from "./compile.ts";
 import { engineFlags } from "./program_args.ts";
 
 /** The bundled programs. */
-export const bundledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
+const bundledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
 
 /** A bundled program. */
 export type BundledProgram = typeof bundledPrograms[number];

@@ -101,7 +101,7 @@ function helpOf(name: string, setting: Setting): string {
 }
 
 /** The page of settings. */
-export function settingsPage(): string {
+function settingsPage(): string {
   const areas = Object.entries(settingAreas).map(([title, settings]) => {
     const rows = (Object.entries(settings) as [string, Setting][])
       .filter(([, setting]) => setting.hidden !== true)
@@ -119,7 +119,7 @@ export function settingsPage(): string {
 }
 
 /** The page of metrics. */
-export function metricsPage(): string {
+function metricsPage(): string {
   const kinds = { Sum: "counter", LastValue: "gauge", Distribution: "histogram" };
   const areas = Object.entries(metricAreas).filter(([, metrics]) => Object.keys(metrics).length > 0).map(
     ([title, metrics]) => {
@@ -153,7 +153,7 @@ function helpPages(command: Command, line: readonly Command[]): string[] {
 }
 
 /** The page of command lines. */
-export function commandsPage(): string {
+function commandsPage(): string {
   return [note, "# Commands", ...[pilotDiscovery, pilotAgent, installCni].flatMap((root) => helpPages(root, [root]))]
     .join("\n\n") + "\n";
 }
@@ -190,7 +190,7 @@ function findingSection(name: FindingName): string {
 }
 
 /** The page of the codes of findings. */
-export function findingsPage(): string {
+function findingsPage(): string {
   const codesOf = (name: FindingName) => [FINDING_ROWS[name].code, FINDING_ROWS[name].warningCode ?? []].flat();
   const codes = [...new Set(FINDING_NAMES.flatMap(codesOf))].sort();
   const sections = codes.map((code) => {
@@ -240,7 +240,7 @@ function notBuiltSection(part: NotBuiltPart): string {
 }
 
 /** The page of names that are accepted but not built yet. */
-export function notBuiltPage(): string {
+function notBuiltPage(): string {
   const all = { ...needless.NEEDLESS_SETTINGS, ...needless.NEEDLESS_MESH_FIELDS, ...needless.NEEDLESS_VALUES };
   const never = Object.entries(all).map(([name, reason]) => [`\`${name}\``, reason]);
   return [

@@ -13,7 +13,7 @@ import type { Figures, Measurements } from "../lib/sizing/measurement.ts";
 import { WORKS } from "../lib/sizing/series.ts";
 
 /** Where the page is. */
-export const BENCHMARKS: URL = new URL("../docs/benchmarks.md", import.meta.url);
+const BENCHMARKS: URL = new URL("../docs/benchmarks.md", import.meta.url);
 
 const HEAD = `/**
  * The measured rows behind \`pilot-discovery size\`. Written by \`deno task sizing\` from docs/benchmarks.md.
@@ -25,7 +25,7 @@ import type { Measurements } from "./measurement.ts";
 export const MEASURED: Measurements = `;
 
 /** The module of a page of benchmarks. The text is not formatted yet. */
-export function measuredText(page: string): string {
+function measuredText(page: string): string {
   return `${HEAD}${JSON.stringify(measurementsOf(page))};\n`;
 }
 

@@ -78,7 +78,7 @@ export async function runIptables(
  * @returns The exit code: 0, or {@link VALIDATION_FAILED}.
  * @throws {UsageError} For wrong inputs and for rules that cannot be set up: exit code 1.
  */
-export async function meshIptables(invocation: IptablesInvocation): Promise<number> {
+async function meshIptables(invocation: IptablesInvocation): Promise<number> {
   const { flags, settings, log, out } = invocation;
   const config = readConfig(invocation);
   if (flags["dry-run"]) {

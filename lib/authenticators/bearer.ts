@@ -6,7 +6,7 @@
 import { type CallerCredentials, NotAuthenticated } from "./caller.ts";
 
 /** Most characters of a token. Tokens of orchestrators have about a thousand characters. */
-export const MAX_TOKEN_LENGTH = 16 * 1024;
+const MAX_TOKEN_LENGTH = 16 * 1024;
 
 /** RFC 6750, 2.1: a single token of the RFC's alphabet, with padding at the end only. */
 const BEARER = /^(?:Bearer|Istio) +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -12,7 +12,7 @@ import { type TrustDomains, workloadIdentity } from "./trust.ts";
 import { parseXfcc } from "./xfcc_header.ts";
 
 /** The header's name. */
-export const XFCC_HEADER = "x-forwarded-client-cert";
+const XFCC_HEADER = "x-forwarded-client-cert";
 
 /**
  * Trusts gateways in the ranges, and on this machine. If several proxies have added to the header, the last element

@@ -90,7 +90,7 @@ export function splitList(text: string): string[] | undefined {
 }
 
 /** A whole number in the syntax of Go's base-0 parser: decimal, 0x, 0o, 0b, leading 0 (octal). */
-export function parseGoInteger(text: string): number | undefined {
+function parseGoInteger(text: string): number | undefined {
   const sign = text.startsWith("-") ? -1 : 1;
   const body = text.replace(/^[+-]/, "");
   let value: number | undefined;

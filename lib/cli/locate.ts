@@ -61,7 +61,7 @@ export function locate(root: Command, args: readonly string[]): Addressed {
 }
 
 /** True when the next word is the value of the flag in `word`. */
-export function valueFollows(flags: FlagSet, word: string): boolean {
+function valueFollows(flags: FlagSet, word: string): boolean {
   if (word.includes("=")) return false;
   if (word.startsWith("--")) {
     const flag = flags[byLong(flags, word.slice(2))];

@@ -10,7 +10,7 @@ import { type Output, UsageError } from "./command.ts";
 import { httpExchange } from "./http.ts";
 
 /** Longest time for an answer, milliseconds. */
-export const REQUEST_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
  * Sends the request and prints the body and a line break. The body of a missing page (404) goes to standard error.

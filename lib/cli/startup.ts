@@ -16,7 +16,7 @@ import { UsageError } from "./command.ts";
  * The program's variables that are set, in either spelling. The program asks for each variable by name, and reads no
  * other variable of the environment.
  */
-export function programEnvironment(names: Iterable<string>): Record<string, string> {
+function programEnvironment(names: Iterable<string>): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of names) {
     for (const spelling of spellings(name)) {

@@ -63,7 +63,7 @@ const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEnt
  * domain `mesh.io`; for services and workloads all labels; of a status the assigned addresses and the health. Other
  * edits keep the hash. 128 bits of SHA-256, base64.
  */
-export function hashObject(
+function hashObject(
   kind: Kind,
   meta: ObjectMeta,
   spec: unknown,

@@ -55,7 +55,7 @@ function policiesOf(proxyID: string, view: DebugView): readonly AuthorizationPol
 }
 
 /** Policies by namespace, in the form of Istio's pages. */
-export function policiesByNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugView): LazyObject {
+function policiesByNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugView): LazyObject {
   return objectsByNamespace("namespace_to_policies", policies, mesh.rootNamespace);
 }
 

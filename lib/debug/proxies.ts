@@ -142,7 +142,7 @@ export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_reques
 });
 
 /** The entry of a proxy in `/debug/syncz`: the responses sent to the proxy, and its acknowledgements. */
-export function syncEntry(connection: XdsConnection, view: DebugView) {
+function syncEntry(connection: XdsConnection, view: DebugView) {
   const metadata = fromStruct(connection.node?.metadata);
   const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
   return {
@@ -185,7 +185,7 @@ function rejectedObjects({ progress }: XdsConnection): { readonly rejected_objec
 const MAX_OBJECTS = 100;
 
 /** The entry of a proxy in `/debug/connections`. */
-export function connectionIdentity(connection: XdsConnection) {
+function connectionIdentity(connection: XdsConnection) {
   return { connectionId: connection.id, connectedAt: time(connection.connectedAt), address: connection.address };
 }
 

@@ -76,7 +76,7 @@ export function readQuery<S extends QuerySchema>(
 }
 
 /** A sentence about a name unknown to a page. */
-export function unknownQuery(name: string, known: readonly string[]): string {
+function unknownQuery(name: string, known: readonly string[]): string {
   const guess = nearestName(name, known);
   const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
   const all = [...known, ...COMMON];

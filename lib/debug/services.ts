@@ -43,7 +43,7 @@ export function definedBy({ cause, otherCauses = [] }: Service): Cell {
 }
 
 /** The endpoints by health. */
-export function healthCounts(endpoints: readonly Endpoint[]): Cell {
+function healthCounts(endpoints: readonly Endpoint[]): Cell {
   if (endpoints.length === 0) return { dim: "none" };
   const counts = Map.groupBy(endpoints, ({ health }) => health);
   return [...counts].map(([health, list]) => ({ tone: TONES[health], word: `${list.length} ${health}` }));

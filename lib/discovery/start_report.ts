@@ -49,13 +49,13 @@ export function reportStart(report: StartReport, kernel: Pick<Kernel, "log" | "c
 }
 
 /** Number of objects by kind. Kinds without objects are left out. */
-export function objectsByKind(store: Pick<ConfigStore, "list">): Readonly<Record<string, number>> {
+function objectsByKind(store: Pick<ConfigStore, "list">): Readonly<Record<string, number>> {
   const counts = KINDS.map((kind) => [kind, store.list(kind).length] as const);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 /** Findings by severity. */
-export function countFindings(findings: Iterable<Finding>): { readonly errors: number; readonly warnings: number } {
+function countFindings(findings: Iterable<Finding>): { readonly errors: number; readonly warnings: number } {
   let errors = 0;
   let warnings = 0;
   for (const { severity } of findings) {

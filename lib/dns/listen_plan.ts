@@ -11,7 +11,7 @@ export interface ListenEndpoint {
 }
 
 /** The address of the server when DNS_PROXY_ADDR is empty or cannot be used. */
-export const DEFAULT_ADDRESS = "localhost:15053";
+const DEFAULT_ADDRESS = "localhost:15053";
 
 /** Where the server listens. On port 53 there is no redirection: `resolv.conf` names the server. */
 export interface ListenPlan {

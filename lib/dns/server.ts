@@ -22,7 +22,7 @@ import { TcpTransport } from "./upstream/tcp.ts";
 import { UdpTransport } from "./upstream/udp.ts";
 
 /** Interval of reading `resolv.conf` again, ms. The file changes when a machine changes networks. */
-export const REREAD_MS = 5000;
+const REREAD_MS = 5000;
 
 /** The options of the server. */
 export interface DnsServerOptions {

@@ -8,7 +8,7 @@ import { commaList } from "../kernel/text/comma_list.ts";
 import { type FindingCode, readCode } from "./codes.ts";
 
 /** The annotation, in our spelling. */
-export const SUPPRESS_ANNOTATION = "galley.mesh.io/analyze-suppress";
+const SUPPRESS_ANNOTATION = "galley.mesh.io/analyze-suppress";
 
 /** The codes that annotations suppress; `*`: all. */
 export function suppressedCodes(annotations: Readonly<Record<string, string>>): ReadonlySet<FindingCode> | "*" {

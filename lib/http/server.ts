@@ -93,7 +93,7 @@ interface HttpExchange {
  * Time for unfinished responses when a server closes, in milliseconds, unless {@linkcode HttpServer.close} says
  * otherwise.
  */
-export const DEFAULT_CLOSE_TIME = 2000;
+const DEFAULT_CLOSE_TIME = 2000;
 
 /** Most log lines a second about requests that failed by a fault of this server. */
 const MOST_DEFECTS = 10;

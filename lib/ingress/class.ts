@@ -8,7 +8,7 @@ import { ownKey } from "../config/spelling/spelling.ts";
 import type { IngressReader } from "./reader.ts";
 
 /** The controller in IngressClasses of ours. Istio's name counts too. */
-export const INGRESS_CONTROLLER = "mesh.io/ingress-controller";
+const INGRESS_CONTROLLER = "mesh.io/ingress-controller";
 
 /** The annotation from the time before classes were objects. */
 const CLASS_ANNOTATION = "kubernetes.io/ingress.class";

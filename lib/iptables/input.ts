@@ -56,7 +56,7 @@ export interface Surroundings {
 }
 
 /** The proxy's user when the name is unknown: the user of the injected container. */
-export const DEFAULT_PROXY_UID = 1337;
+const DEFAULT_PROXY_UID = 1337;
 
 /** The configuration from the inputs, and warnings about inputs that are not mistakes. */
 export interface ReadInputs {

@@ -41,7 +41,7 @@ export function unlistedTables(text: string): string[] {
 }
 
 /** The target chain of a rule, if the chain is ours. */
-export function ownTarget(rule: string): string | undefined {
+function ownTarget(rule: string): string | undefined {
   const words = ruleWords(rule);
   const at = words.findLastIndex((word) => ["-j", "--jump", "-g", "--goto"].includes(word));
   const target = words[at + 1];

@@ -32,7 +32,7 @@ export interface PeerTlsPolicy {
 }
 
 /** The policy of workloads without an object. */
-export const DEFAULT_PEER_TLS: PeerTlsPolicy = { mode: "PERMISSIVE", ports: new Map(), causes: [] };
+const DEFAULT_PEER_TLS: PeerTlsPolicy = { mode: "PERMISSIVE", ports: new Map(), causes: [] };
 
 /** Mode of a port of the workload. */
 export function peerTlsModeOf({ mode, ports }: PeerTlsPolicy, port: number): PeerTlsMode {

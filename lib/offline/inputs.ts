@@ -12,7 +12,7 @@ import type { FileRead } from "../folder/index.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
 
 /** Name of standard input in findings, in place of a path. */
-export const STDIN_NAME = "stdin";
+const STDIN_NAME = "stdin";
 
 /** An unreadable input. The message has the input's name and the reason. */
 export class UnreadableInput extends Error {

@@ -25,7 +25,7 @@ export type ChosenMeshConfig = Pick<
 type TextsMeshOptions = Omit<OfflineMeshOptions, keyof ChosenMeshConfig>;
 
 /** The given mesh configuration, or else the mesh configuration in the texts, or else the defaults. */
-export function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshConfig | undefined): ChosenMeshConfig {
+function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshConfig | undefined): ChosenMeshConfig {
   if (given !== undefined) {
     const named = given.name === undefined ? {} : { meshConfigName: given.name };
     return { meshConfig: given.text, ...named, hasMeshConfig: true };

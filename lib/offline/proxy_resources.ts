@@ -25,7 +25,7 @@ export const TYPE_URLS = {
 export type ShortType = keyof typeof TYPE_URLS;
 
 /** Plural words for the resources of a type. */
-export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
+const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
   cds: "clusters",
   eds: "endpoints",
   lds: "listeners",
@@ -35,7 +35,7 @@ export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
 };
 
 /** All resources of a proxy for a type, by name. If two sets hold a name, the later set wins, as on the wire. */
-export function resourcesOfType(state: ProxyState, type: ShortType): EncodedResource[] {
+function resourcesOfType(state: ProxyState, type: ShortType): EncodedResource[] {
   const resources = (state.resourceSets(TYPE_URLS[type]) ?? []).flatMap((set) => [...set]);
   return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

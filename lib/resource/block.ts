@@ -11,7 +11,7 @@ import { storedGzipMember } from "./gzip.ts";
  * of a proxy of a mesh of 1,000 services take 340 kB and 14 ms at level 2, 285 kB and 30 ms at level 6, and level 9
  * gains nothing for twice the time.
  */
-export const BLOCK_GZIP_LEVEL = 6;
+const BLOCK_GZIP_LEVEL = 6;
 
 /**
  * Size in bytes from which a block is compressed at the first request for gzip. Few blocks of this size belong to a

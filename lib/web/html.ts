@@ -28,7 +28,7 @@ export function markup(texts: TemplateStringsArray, ...values: readonly HtmlValu
 }
 
 /** A value as HTML text. */
-export function htmlText(value: HtmlValue): string {
+function htmlText(value: HtmlValue): string {
   if (value === undefined || value === false) return "";
   if (value instanceof Html) return value.text;
   if (typeof value === "string") return escapeHtml(value);

@@ -8,7 +8,7 @@ import { Html, type HtmlValue, markup } from "./html.ts";
 import { changedQuery } from "../debug/links.ts";
 
 /** Entries of each page of a list. */
-export const PAGE_LENGTH = 50;
+const PAGE_LENGTH = 50;
 
 /** A page of a list. */
 export interface ListPart<T> {

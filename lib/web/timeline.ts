@@ -9,7 +9,7 @@ import { pushBytes, pushTone } from "../debug/pushes.ts";
 import { bytesText, counted, millisecondsText } from "../debug/words.ts";
 
 /** Pushes in the picture. */
-export const TIMELINE_LENGTH = 60;
+const TIMELINE_LENGTH = 60;
 
 const WIDTH = 960;
 const HEIGHT = 110;

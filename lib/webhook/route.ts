@@ -20,7 +20,7 @@ import type { ReviewSubject } from "./look.ts";
 import type { Validation } from "./validation.ts";
 
 /** Longest review, bytes: the API takes requests of 3 MiB, and an update brings the object twice. */
-export const MAX_REVIEW = 7 * 1024 * 1024;
+const MAX_REVIEW = 7 * 1024 * 1024;
 
 /** Most characters of the answer to a body that is not a review. */
 const MAX_REFUSAL = 2000;

@@ -134,7 +134,7 @@ function rowsOf(templates: Chart["templates"]): ValueRows {
 }
 
 /** The objects other than namespaces. */
-export function withoutNamespaces(nodes: readonly Node[]): readonly Node[] {
+function withoutNamespaces(nodes: readonly Node[]): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
     if (node instanceof Each) return [new Each(node.list, node.as, withoutNamespaces(node.body))];
     return isNamespace(node) ? [] : [node];

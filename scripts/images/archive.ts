@@ -36,7 +36,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const ARCHITECTURES: Readonly<Record<typeof Deno.build.arch, string>> = { x86_64: "amd64", aarch64: "arm64" };
 
 /** The path of an image's archive. */
-export function archivePath(folder: string, name: ImageName): string {
+function archivePath(folder: string, name: ImageName): string {
   return `${folder}/${name}.tar`;
 }
 

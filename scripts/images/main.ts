@@ -25,7 +25,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const NAMES: readonly ImageName[] = [...MESH_IMAGES, ...TEST_IMAGES];
 
 /** Makes images, and says so. */
-export async function makeImages(
+async function makeImages(
   names: readonly ImageName[],
   target: string,
   say: { readonly result: (line: string) => void; readonly progress: (line: string) => void },

@@ -67,7 +67,7 @@ function factsOf(
 }
 
 /** The name of a cluster in the cloud's API. Undefined: a part of the name is unknown. */
-export function googleClusterUrl(metadata: Readonly<Record<string, string>>): string | undefined {
+function googleClusterUrl(metadata: Readonly<Record<string, string>>): string | undefined {
   const { gcp_project: project, gcp_location: location, gcp_gke_cluster_name: cluster } = metadata;
   if (!project || !location || !cluster) return undefined;
   return `https://container.googleapis.com/v1/projects/${project}/locations/${location}/clusters/${cluster}`;

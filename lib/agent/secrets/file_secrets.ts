@@ -28,7 +28,7 @@ export interface FileSecretOptions {
 }
 
 /** The files of an SDS name: `file-cert:CHAIN~KEY`, `file-root:ROOTS`. Undefined: another name. */
-export function filesOfName(name: string): SecretFiles | undefined {
+function filesOfName(name: string): SecretFiles | undefined {
   const [, chain, key] = /^file-cert:([^~]+)~([^~]+)$/.exec(name) ?? [];
   if (chain !== undefined && key !== undefined) return { chain, key };
   const roots = /^file-root:([^~]+)$/.exec(name)?.[1];

@@ -44,7 +44,7 @@ export function tapServer(
 }
 
 /** `GET /debug/NAME?QUERY`: the server's answer to this name. `GET /debug?resourceName=NAME` is the same. */
-export function tapRoutes(ask: AskServer): Route[] {
+function tapRoutes(ask: AskServer): Route[] {
   const guards = [localOnly, guardOwnNames([])];
   return [
     {

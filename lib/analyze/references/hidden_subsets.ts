@@ -36,7 +36,7 @@ interface Without {
 }
 
 /** Whether a rule has a subset. */
-export function hasSubset({ spec }: EffectiveDestinationRule, name: string): boolean {
+function hasSubset({ spec }: EffectiveDestinationRule, name: string): boolean {
   return spec.subsets?.some((one) => one.name === name) ?? false;
 }
 

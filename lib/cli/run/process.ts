@@ -10,7 +10,7 @@ import { terminalOf } from "../terminal/terminal.ts";
 import { runProgram } from "./run.ts";
 
 /** Writes to the process's standard streams. A closed pipe (`| head`) ends the text, not the program. */
-export const processOutput: Output = {
+const processOutput: Output = {
   out: (text) => writeAll(Deno.stdout, text),
   err: (text) => writeAll(Deno.stderr, text),
   get terminals() {

@@ -19,7 +19,7 @@ const NOTHING_OF: { readonly [U in keyof typeof MEMBERS]: string } = {
 };
 
 /** Providers that Envoy no longer has. */
-export const GONE_PROVIDERS = ["lightstep", "stackdriver", "opencensus"] as const;
+const GONE_PROVIDERS = ["lightstep", "stackdriver", "opencensus"] as const;
 
 /** The provider with a name, in any case of letters. */
 export function namedProvider(mesh: MeshConfig, name: string): ExtensionProvider | undefined {

@@ -202,7 +202,7 @@ const CEL_WORDS = new Set(
 );
 
 /** A field's name in the Common Expression Language. */
-export function celName(key: string): string {
+function celName(key: string): string {
   return CEL_WORDS.has(key) ? `__${key}__` : key;
 }
 

@@ -9,7 +9,7 @@ import type { Findings } from "../../finding/findings.ts";
 import { isSimple, readingSteps } from "./regex_work.ts";
 
 /** Longest regular expression, in characters. */
-export const MAX_REGEX_LENGTH = 1024;
+const MAX_REGEX_LENGTH = 1024;
 /** Largest expression with its repetitions written out, in steps of work; about 30 ms here. */
 const MAX_REGEX_STEPS = 10_000;
 

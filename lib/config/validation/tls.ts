@@ -36,7 +36,7 @@ export function isCipherSuite(suite: string): boolean {
  * Whether a suite is an expression with an operator (`-ALL`, `!SHA1`, `+RSA`, `@STRENGTH`): a proxy refuses the whole
  * list.
  */
-export function isCipherOperator(suite: string): boolean {
+function isCipherOperator(suite: string): boolean {
   return /^[-!+@]/.test(suite);
 }
 

@@ -27,7 +27,7 @@ export function parseJsonText(text: string): unknown {
 }
 
 /** Whether the first character that is not blank opens a JSON object, or a list. `{{` opens a template. */
-export function beginsAsJson(text: string): boolean {
+function beginsAsJson(text: string): boolean {
   const at = afterBlanks(text, 0);
   return text[at] === "[" || text[at] === "{" && text[at + 1] !== "{";
 }

@@ -33,7 +33,7 @@ import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
  *
  * @throws TypeError when the runtime has none of the suites
  */
-export function serverTlsPolicy(
+function serverTlsPolicy(
   compliance: DiscoverySettings["COMPLIANCE_POLICY"],
   cipherSuites: readonly string[],
   kernel: Pick<Kernel, "log">,

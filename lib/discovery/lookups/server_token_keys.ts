@@ -24,13 +24,13 @@ import { tokenKeyFindings } from "./token_keys/findings.ts";
 import { TokenKeyResolver } from "./token_keys/resolver.ts";
 
 /** Longest time for which a start waits for keys, ms: reconnecting proxies should not lose their keys. */
-export const START_WAIT_MS = 10_000;
+const START_WAIT_MS = 10_000;
 
 /**
  * Files of further authorities that vouch for issuers, beside the public authorities (this project's path, then
  * Istio's).
  */
-export const EXTRA_AUTHORITIES: readonly string[] = ["./cacerts/extra.pem", "/cacerts/extra.pem"];
+const EXTRA_AUTHORITIES: readonly string[] = ["./cacerts/extra.pem", "/cacerts/extra.pem"];
 
 /** The settings about fetching keys. */
 export type TokenKeySettings = Pick<

@@ -8,10 +8,10 @@ import type { Timers } from "./debounce.ts";
 import type { PushFailure } from "../../xds/protocol/source.ts";
 
 /** Time to the first new try, ms. The time doubles with each failed try. */
-export const FIRST_RETRY = 1000;
+const FIRST_RETRY = 1000;
 
 /** Longest time between two tries, ms. */
-export const LAST_RETRY = 60_000;
+const LAST_RETRY = 60_000;
 
 /** Collects failures, and asks for another try. */
 export class PushFailures {

@@ -86,7 +86,7 @@ export class ApiShelf implements EntryShelf {
 }
 
 /** The resource of workload entries in a version: `networking.istio.io/v1`. */
-export function entryResource(apiVersion: string): ApiResource {
+function entryResource(apiVersion: string): ApiResource {
   const [group = "", version = ""] = apiVersion.split("/");
   return { group, version, plural: "workloadentries", kind: "WorkloadEntry", namespaced: true };
 }

@@ -43,7 +43,7 @@ interface KeptReport extends WrittenHealth {
 /** Most characters of a reason in the status. */
 const MAX_REASON = 1024;
 
-export class EntryHealth implements HealthKeeper {
+class EntryHealth implements HealthKeeper {
   readonly #parts: EntryHealthParts;
   readonly #kept = new Map<string, KeptReport>();
   readonly #writer: StatusWriter;

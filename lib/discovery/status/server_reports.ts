@@ -20,7 +20,7 @@ import { readReport, REPORT_LABEL, reportData, type ServerReport } from "../../s
 export const RENEW_MS = 30_000;
 
 /** Age at which a report belongs to a dead server, milliseconds. */
-export const EXPIRES_MS = 100_000;
+const EXPIRES_MS = 100_000;
 
 const CONFIG_MAPS: ApiResource = {
   group: "",

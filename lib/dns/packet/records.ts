@@ -9,7 +9,7 @@ import { skipName } from "./question.ts";
 import { BITS3, HEADER, setUint16, TYPE, uint16 } from "./wire.ts";
 
 /** Offset after the questions of a message. -1 when the questions exceed the message. */
-export function questionsEnd(message: Uint8Array): number {
+function questionsEnd(message: Uint8Array): number {
   let at = HEADER;
   for (let left = uint16(message, 4); left > 0; left--) {
     at = skipName(message, message.length, at);

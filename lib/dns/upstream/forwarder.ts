@@ -60,7 +60,7 @@ class ServerOrder {
  * Time after which a kept answer is given although servers may still answer, ms: RFC 8767, section 5. A client gives up
  * after 5 seconds of its own.
  */
-export const STALE_AFTER_MS = 1800;
+const STALE_AFTER_MS = 1800;
 
 /** Limit of waiting questions. More questions are refused, so that silent servers cannot fill the memory. */
 export const MAX_WAITING = 4096;

@@ -12,7 +12,7 @@ import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./
  * Time until a question is answered, if only with SERVFAIL, ms. C libraries and dig wait 5 s (resolv.conf(5),
  * `timeout`), and must have the answer before.
  */
-export const DEADLINE_MS = 4500;
+const DEADLINE_MS = 4500;
 
 /**
  * Time for a server's answer, ms. After this time the next server is asked too, or over UDP the same server again,

@@ -6,7 +6,7 @@
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 
 /** How late a deadline may be noticed. */
-export const TICK_MS = 50;
+const TICK_MS = 50;
 
 /** Something with a deadline. */
 export interface Due {

@@ -13,7 +13,7 @@
 const SLOTS = 16;
 
 /** Longest wait for an operation, ms. A busy disk answers in a tenth of the time. */
-export const FILE_PATIENCE = 10_000;
+const FILE_PATIENCE = 10_000;
 
 /** The limits of an operation. */
 export interface FileBound {

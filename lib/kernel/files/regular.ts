@@ -13,7 +13,7 @@
 import { type FileBound, inTime } from "./bounded.ts";
 
 /** Default limit of a file's size, bytes. */
-export const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Longest single read, bytes. */
 const CHUNK = 1024 * 1024;

@@ -63,7 +63,7 @@ export function parseScopes(flag: string, text: string, known: readonly string[]
 }
 
 /** True for the name of a level. */
-export function isLevel(text: string): text is Level {
+function isLevel(text: string): text is Level {
   return (levels as readonly string[]).includes(text);
 }
 

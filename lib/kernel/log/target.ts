@@ -15,10 +15,10 @@ export interface Target {
 }
 
 /** Size at which a file is rotated, in bytes: 100 MiB, Istio's default. */
-export const ROTATE_AT_BYTES = 100 * 1024 * 1024;
+const ROTATE_AT_BYTES = 100 * 1024 * 1024;
 
 /** Number of rotated files to keep. `path.1` is the newest. */
-export const ROTATED_FILES = 5;
+const ROTATED_FILES = 5;
 
 /** A stream of the process. */
 export interface LogStream {

@@ -47,7 +47,7 @@ export interface NotBuilt {
 }
 
 /** The behaviour of each sort of names until the part is built. */
-export const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>> = {
+const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>> = {
   setting: "is checked, and has no effect",
   metric: "is not on the page of metrics",
   flag: "is checked, and has no effect",

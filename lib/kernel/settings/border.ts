@@ -38,10 +38,10 @@ export const renamed: Readonly<Record<string, string>> = {
 };
 
 /** Istio's prefixes and ours; `ISTIO_` also covers node metadata (`ISTIO_META_*`, `ISTIO_METAJSON_*`). */
-export const renamedPrefixes: Readonly<Record<string, string>> = { ISTIO_: "MESH_", ISTIOD_: "MESHD_" };
+const renamedPrefixes: Readonly<Record<string, string>> = { ISTIO_: "MESH_", ISTIOD_: "MESHD_" };
 
 /** Values with another spelling in Istio: by our variable name, Istio's value and our value. */
-export const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   EXTERNAL_CA: { ISTIOD_RA_KUBERNETES_API: "ISTIOD_RA_ORCH_API" },
   PILOT_CERT_PROVIDER: { istiod: "meshd" },
   PILOT_JWT_ENABLE_REMOTE_JWKS: { istiod: "meshd", envoy: "proxy" },

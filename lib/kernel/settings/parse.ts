@@ -25,7 +25,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 export type ParsedValue = { readonly value: SettingValue } | { readonly expected: string };
 
 /** Reads the text of a boolean as Go does: 1, t, true, 0, f, false, in three cases; else undefined. */
-export function parseBoolean(text: string): boolean | undefined {
+function parseBoolean(text: string): boolean | undefined {
   return Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : undefined;
 }
 

@@ -10,7 +10,7 @@ import { type PolicyWorkload, RememberedPolicies } from "./remembered.ts";
 import type { SelectingKind } from "./selection.ts";
 
 /** Kept merged policies. Clients choose their labels, so there may be any number of lists. */
-export const MAX_MERGED = 10_000;
+const MAX_MERGED = 10_000;
 
 /** How objects of a kind become a policy. */
 export interface Merging<K extends SelectingKind, P> {

@@ -31,7 +31,7 @@ export interface PreviewOptions {
 }
 
 /** Longest time for a preview, ms. */
-export const PREVIEW_TIME = 60_000;
+const PREVIEW_TIME = 60_000;
 
 /** Objects sent to the worker at once: some milliseconds of copying. */
 const CHUNK = 200;

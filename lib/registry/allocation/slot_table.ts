@@ -28,7 +28,7 @@ export function isOlder(a: AddressCandidate, b: AddressCandidate): boolean {
 }
 
 /** The slot at a place of a candidate's row. If the number of slots is a prime, every row visits each slot once. */
-export function slotOf(hash: number, attempt: number, slots: number): number {
+function slotOf(hash: number, attempt: number, slots: number): number {
   return (hash + attempt * stepOf(hash, slots)) % slots;
 }
 

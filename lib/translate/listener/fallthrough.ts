@@ -24,7 +24,7 @@ export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filte
 }
 
 /** The cluster for unknown destinations. */
-export function fallthroughCluster(read: Reader): string {
+function fallthroughCluster(read: Reader): string {
   const { mode, egressProxy } = read.outboundTrafficPolicy();
   if (mode !== "ALLOW_ANY") return BLACK_HOLE;
   if (egressProxy === undefined) return PASSTHROUGH;

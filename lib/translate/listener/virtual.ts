@@ -14,7 +14,7 @@ import { listenAddresses, wildcards } from "./address.ts";
 import { blackHoleFilter, fallthroughFilters } from "./fallthrough.ts";
 
 /** Name of the listener. */
-export const VIRTUAL_OUTBOUND = "virtualOutbound";
+const VIRTUAL_OUTBOUND = "virtualOutbound";
 
 /** The listener. Undefined for a proxy that captures nothing, or a mesh without a capture port. */
 export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.Listener | undefined {

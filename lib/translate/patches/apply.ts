@@ -79,7 +79,7 @@ export function listenerPatching(read: Reader, report: ReportNote, context: Patc
  *
  * @param patch Returns the same message if no patch matches, or undefined for a removed message.
  */
-export function patching<T>(
+function patching<T>(
   read: Reader,
   part: PatchPart,
   report: ReportNote,

@@ -15,7 +15,7 @@ type Route = envoy.config.route.v3.Route;
 type RouteAction = envoy.config.route.v3.RouteAction;
 
 /** Name of the routes in access logs. */
-export const DEFAULT_ROUTE = "default";
+const DEFAULT_ROUTE = "default";
 
 /** Outbound: no timeout, the mesh's retries, hashing as the destination rule says. */
 export function defaultOutboundRoute(

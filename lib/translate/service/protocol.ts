@@ -34,11 +34,6 @@ export function isTls(protocol: Protocol): boolean {
   return protocol === "HTTPS" || protocol === "TLS";
 }
 
-/** Whether the protocol is HTTP/2 or based on HTTP/2. */
-export function isHttp2(protocol: Protocol): boolean {
-  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
-}
-
 /** The protocol inside TLS. */
 export function afterTlsTermination(protocol: Protocol): Protocol {
   if (protocol === "HTTPS") return "HTTP";

@@ -13,7 +13,7 @@ export type TlsParameters = envoy.extensions.transport_sockets.tls.v3.TlsParamet
 /**
  * Cipher suites between workloads, in order of preference. Only for TLS 1.2: the suites of TLS 1.3 cannot be chosen.
  */
-export const MESH_CIPHER_SUITES: readonly string[] = [
+const MESH_CIPHER_SUITES: readonly string[] = [
   "ECDHE-ECDSA-AES256-GCM-SHA384",
   "ECDHE-RSA-AES256-GCM-SHA384",
   "ECDHE-ECDSA-AES128-GCM-SHA256",

@@ -20,11 +20,11 @@ import type { Reader } from "../reader/reader.ts";
 type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig;
 
 /** Cluster of the agent's certificates. */
-export const AGENT_SECRETS = "sds-grpc";
+const AGENT_SECRETS = "sds-grpc";
 /** Cluster of the agent's files, used if another server serves certificates. */
-export const AGENT_FILES = "sds-files-grpc";
+const AGENT_FILES = "sds-files-grpc";
 /** Cluster of a credential server on the proxy's machine. */
-export const EXTERNAL_SECRETS = "sds-external";
+const EXTERNAL_SECRETS = "sds-external";
 
 /** Name of the workload's certificate at the agent. */
 const WORKLOAD_CERTIFICATE = "default";
@@ -46,7 +46,7 @@ export interface Identity {
 }
 
 /** How a proxy requests a secret from a server on its own machine. */
-export function localSecret(name: string, cluster: string): SdsSecretConfig {
+function localSecret(name: string, cluster: string): SdsSecretConfig {
   return {
     name,
     sds_config: {

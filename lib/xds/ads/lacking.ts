@@ -15,7 +15,7 @@ export type LackedObjects = ReadonlyMap<string, string>;
  *
  * @param words the client's words about a resource that the client lacks
  */
-export function lackedObjects(
+function lackedObjects(
   has: SetStack,
   wants: SetStack,
   words: (resource: EncodedResource) => string,

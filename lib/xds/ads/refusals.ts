@@ -11,10 +11,10 @@ import type { RejectInfo, StreamContext } from "./stream_types.ts";
 import type { Watch } from "./watch.ts";
 
 /** Time to the first new offer in milliseconds. Each rejected offer doubles the time. */
-export const FIRST_OFFER = 10_000;
+const FIRST_OFFER = 10_000;
 
 /** Longest time between two offers, ms. */
-export const LAST_OFFER = 300_000;
+const LAST_OFFER = 300_000;
 
 /** The rejections on one stream. */
 export class StreamRefusals implements ClientRefusals {

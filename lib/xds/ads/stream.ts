@@ -44,7 +44,7 @@ function withReadableWords(request: AdsRequest, texts: RecentTexts): AdsRequest 
 }
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
-export const GATE_TIMEOUT = 1000;
+const GATE_TIMEOUT = 1000;
 /** Key of the set of removed clusters that the client keeps until routes no longer use the clusters. */
 const LEAVING = "leaving";
 

@@ -25,7 +25,7 @@ export interface WrittenModule {
 }
 
 /** A file that cannot be written: the disk is full, or the folder is not ours. */
-export class ModuleFileError extends Error {
+class ModuleFileError extends Error {
   override readonly name = "ModuleFileError";
 }
 

@@ -43,7 +43,7 @@ export interface WantedModule extends CacheQuery {
 }
 
 /** Four of the largest modules. */
-export const MAX_CACHE_BYTES = 1024 * 1024 * 1024;
+const MAX_CACHE_BYTES = 1024 * 1024 * 1024;
 /** Modules that are fetched at a time; the others wait in their order. */
 export const FETCHES_AT_ONCE = 4;
 /** Time between the first two attempts, ms; it doubles each time. */

@@ -39,7 +39,7 @@ export interface RemoteWasmFilter {
 }
 
 /** Types of the filters, each with its level. */
-export const WASM_FILTERS: Readonly<Record<string, "http" | "network">> = {
+const WASM_FILTERS: Readonly<Record<string, "http" | "network">> = {
   "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm": "http",
   "type.googleapis.com/envoy.extensions.filters.network.wasm.v3.Wasm": "network",
 };

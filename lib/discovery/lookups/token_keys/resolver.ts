@@ -15,7 +15,7 @@ import type { TokenKeySource } from "../../../mesh/mesh.ts";
 import { keyPlacesOf, type KeyPlaceUse } from "./places.ts";
 
 /** Time to the first new try after a failure, ms. The time doubles with each further failure. */
-export const FIRST_RETRY_MS = 1000;
+const FIRST_RETRY_MS = 1000;
 
 /** Longest time between two tries, ms. */
 export const LAST_RETRY_MS = 60_000;

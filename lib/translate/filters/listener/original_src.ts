@@ -7,7 +7,7 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 
 /** Mark of packets from the proxy. The redirection rules let marked packets pass (Istio's value). */
-export const ORIGINAL_SRC_MARK = 1337;
+const ORIGINAL_SRC_MARK = 1337;
 
 /** `envoy.filters.listener.original_src`. */
 export function originalSrcFilter(): envoy.config.listener.v3.ListenerFilter {

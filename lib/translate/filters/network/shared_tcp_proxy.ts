@@ -25,10 +25,10 @@ import { TCP_PROXY, type TcpProxyPlan } from "./tcp_proxy.ts";
 type Filter = envoy.config.listener.v3.Filter;
 
 /** Name of the shared TCP proxy's configuration. */
-export const SHARED_TCP_PROXY = "extensions.mesh.io/tcp_proxy/client";
+const SHARED_TCP_PROXY = "extensions.mesh.io/tcp_proxy/client";
 
 /** Keys of filter state that Envoy's TCP proxy reads. */
-export const CLUSTER_STATE = "envoy.tcp_proxy.cluster";
+const CLUSTER_STATE = "envoy.tcp_proxy.cluster";
 const IDLE_STATE = "envoy.tcp_proxy.per_connection_idle_timeout_ms";
 
 const SET_STATE = "envoy.filters.network.set_filter_state";

@@ -49,7 +49,7 @@ type StatsConfig = envoy.extensions.access_loggers.stats.v3.Config;
 type Stat = NonNullable<NonNullable<StatsConfig["counters"]>[number]["stat"]>;
 
 /** Name of the extension. */
-export const STATS_LOGGER = "envoy.access_loggers.stats";
+const STATS_LOGGER = "envoy.access_loggers.stats";
 
 /** Prefix of the names. Envoy prints `envoy_istio_`, and the agent turns this into `istio_`. */
 const PREFIX = "istio";
