@@ -18,7 +18,7 @@ export interface BundleSpec {
    * Whether the code is minified. Names of functions and classes stay, so that stacks and profiles remain readable.
    * Lines do not stay. Default: no.
    */
-  readonly short?: boolean;
+  readonly minified?: boolean;
   /** Whether modules of later imports are in the file of the entry, too. Default: no, these have files of their own. */
   readonly whole?: boolean;
   /** Other files that count as sources. */
@@ -61,7 +61,7 @@ export async function makeBundle(root: string, spec: BundleSpec): Promise<void> 
 
 async function bundle(
   root: string,
-  { folder, short = false, whole = false, beside = [] }: BundleSpec,
+  { folder, minified = false, whole = false, beside = [] }: BundleSpec,
   entries: readonly string[],
 ) {
   const graphs = await Promise.all(
@@ -77,7 +77,7 @@ async function bundle(
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
   // Modules with a later import stay in their own files: few starts need the modules.
-  const form = [...whole ? [] : ["--code-splitting"], ...short ? ["--minify", "--keep-names"] : []];
+  const form = [...whole ? [] : ["--code-splitting"], ...minified ? ["--minify", "--keep-names"] : []];
   await deno(root, ["bundle", "--quiet", ...form, "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }

@@ -31,7 +31,7 @@ export function bundleSpec(program: BundledProgram): BundleSpec {
       ...program === "install-cni" ? [PLUGIN_BUNDLE.entry] : [],
     ],
     // The runtime keeps the text of loaded modules in memory. Short text saves half a megabyte beside every workload.
-    short: program === "pilot-agent",
+    minified: program === "pilot-agent",
   };
 }
 

@@ -57,11 +57,11 @@ export interface ExplainAsked {
   /** A URL, or `host:port`. */
   readonly to: string;
   readonly method: string;
-  /** `name: value` each. */
+  /** Each as `name: value`. */
   readonly headers: readonly string[];
 }
 
-/** Explains. */
+/** Explains how a proxy handles a request. */
 export interface Explainer {
   /** @throws {NotExplained} for an unreadable question, or a proxy that is not connected */
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;

@@ -33,7 +33,7 @@ export type Build<S extends ReadSource, T, N, I> = (
   note: (note: N) => void,
 ) => T;
 
-/** The treatment of a builder with an exception. */
+/** What happens when a builder throws. */
 export interface BuildFailure<T> {
   /** Stands in for the result. */
   readonly fallback: T;

@@ -12,8 +12,8 @@ import { isPublic, namespacesNamed, visibilityRank } from "./visibility.ts";
 const nothing: readonly EffectiveVirtualService[] = [];
 
 /**
- * A virtual service without effect on sidecars for a host: everywhere another virtual service with rules of the
- * protocol comes first.
+ * The virtual services for a host that have no effect on sidecars: in every namespace, another virtual service with
+ * rules of the protocol takes precedence.
  */
 export interface ShadowedVirtualService {
   readonly host: string;
@@ -32,7 +32,7 @@ export class VirtualServiceIndex {
   #byGateway = new Map<string, readonly EffectiveVirtualService[]>();
   #all = new Set<EffectiveVirtualService>();
 
-  /** How many there are. */
+  /** The number of virtual services. */
   get size(): number {
     return this.#all.size;
   }
@@ -42,7 +42,7 @@ export class VirtualServiceIndex {
     return this.#all;
   }
 
-  /** Replaces some by others (either list may be empty). */
+  /** Replaces some virtual services by others. Either list may be empty. */
   update(removed: Iterable<EffectiveVirtualService>, added: Iterable<EffectiveVirtualService>): void {
     for (const vs of removed) {
       this.#all.delete(vs);

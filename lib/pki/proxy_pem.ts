@@ -38,7 +38,7 @@ export function* proxyPem(text: string): Generator<ProxyPemPart> {
 
 /** The reason why the library finds no block in a text, even if a person may see a block. */
 export function whyNone(text: string, label: string): string {
-  const at = text.indexOf(`${"-----"}BEGIN ${label}-----`);
+  const at = text.indexOf(`${BEGIN}${label}${DASHES}`);
   if (at < 0) return "is none";
   const before = text.slice(text.lastIndexOf("\n", at) + 1, at);
   if (before === "") return "is none";

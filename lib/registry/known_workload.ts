@@ -1,6 +1,6 @@
 /**
- * What registries know about the workload beside a proxy: the same facts as of the workload's endpoints. The proxy
- * reports only the facts given to its agent.
+ * The registries' facts about the workload of a proxy, the same as the facts about the workload's endpoints. The proxy
+ * itself reports only the facts that its agent was given.
  *
  * @module
  */

@@ -167,11 +167,6 @@ export interface Endpoint {
   readonly ownClusterOnly?: true;
 }
 
-/** All endpoints of a service, of all ports and shards; a new object after every change. */
-export interface ServiceEndpoints {
-  readonly list: readonly Endpoint[];
-}
-
 /** A port of a workload behind a port of a service. */
 export interface ServedPort {
   readonly service: ServiceKey;

@@ -16,15 +16,16 @@ export interface StatusPatience {
   readonly numbers: number;
 }
 
-interface Said {
+interface WrittenStatus {
   readonly meaning: string;
   readonly conditions: string;
   readonly at: number;
 }
 
+/** The statuses last written. */
 export class WrittenStatuses {
   readonly #patience: StatusPatience;
-  readonly #said = new Map<string, Said>();
+  readonly #written = new Map<string, WrittenStatus>();
   /** Pending objects, with the generation and the time since when the object is pending. */
   readonly #pending = new Map<string, { readonly generation: number; readonly since: number }>();
 
@@ -45,25 +46,25 @@ export class WrittenStatuses {
    * @param now Milliseconds on a steady clock.
    */
   isDue(uid: string, desired: DesiredStatus, isPending: boolean, now: number): boolean {
-    const said = this.#said.get(uid);
+    const written = this.#written.get(uid);
     const conditions = JSON.stringify(desired.conditions);
     if (!isPending) this.#pending.delete(uid);
     else {
       const known = this.#pending.get(uid);
       const since = known?.generation === desired.generation ? known.since : now;
       this.#pending.set(uid, { generation: desired.generation, since });
-      if (said?.meaning !== desired.meaning && now - since < this.#patience.pending) return false;
+      if (written?.meaning !== desired.meaning && now - since < this.#patience.pending) return false;
     }
-    if (said?.meaning === desired.meaning) {
-      if (said.conditions === conditions || now - said.at < this.#patience.numbers) return false;
+    if (written?.meaning === desired.meaning) {
+      if (written.conditions === conditions || now - written.at < this.#patience.numbers) return false;
     }
-    this.#said.set(uid, { meaning: desired.meaning, conditions, at: now });
+    this.#written.set(uid, { meaning: desired.meaning, conditions, at: now });
     return true;
   }
 
   /** Drops objects that are not in `uids`. */
   keepOnly(uids: ReadonlySet<string>): void {
-    for (const map of [this.#said, this.#pending]) {
+    for (const map of [this.#written, this.#pending]) {
       for (const uid of map.keys()) if (!uids.has(uid)) map.delete(uid);
     }
   }

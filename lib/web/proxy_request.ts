@@ -85,7 +85,7 @@ function form({ url, method, headers, direction, address }: AskedRequest, proxy:
 <label for="headers">Headers</label><textarea id="headers" name="headers" rows="3" placeholder="name: value, one a line">${headers}</textarea>
 <label for="direction">Direction</label><select id="direction" name="direction">${DIRECTIONS.map(option)}</select>
 <label for="address">Dialled address</label><input id="address" name="address" value="${address}"
-placeholder="ip:port; empty: of the service">
+placeholder="ip:port; empty: the service's address">
 <span></span><button>What would it do?</button></form>`;
 }
 
@@ -130,7 +130,7 @@ function simulatedRequest(asked: AskedRequest, connection: XdsConnection, view: 
   if (url === undefined || !/^(?:https?|tcp|tls):$/.test(url.protocol)) {
     return `URL: got ${
       JSON.stringify(asked.url)
-    }, expected such as http://reviews/api, https://example.com or tcp://10.0.0.1:3306`;
+    }, expected a URL such as http://reviews/api, https://example.com or tcp://10.0.0.1:3306`;
   }
   const headers: Record<string, string[]> = Object.create(null);
   for (const line of asked.headers.split("\n").map((one) => one.trim()).filter((one) => one !== "")) {

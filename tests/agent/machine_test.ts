@@ -17,7 +17,7 @@ const pages = googlePages({
 
 Deno.test({
   name:
-    "a machine of a cloud proves itself by the cloud's token, keeps it in a file, and exchanges it for tokens of the cloud's services",
+    "an agent on a cloud's machine proves its identity by the cloud's token, keeps the token in a file, and exchanges it for tokens of the cloud's services",
   fn: () =>
     withPorts(2, async ([sts = 0, status = 0]) => {
       await using cloud = new CloudServer((request) => {

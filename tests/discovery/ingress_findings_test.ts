@@ -30,7 +30,7 @@ async function findings(...ingresses: readonly string[]): Promise<string[]> {
   return found;
 }
 
-Deno.test("Ingresses of one host that are right have no finding, though each is a gateway for every host", async () => {
+Deno.test("correct Ingresses of one host have no finding, though each is a gateway for every host", async () => {
   const named = "{ name: http }";
   assert.deepEqual(await findings(ingress("a", "x.test", named), ingress("b", "x.test", named)), []);
 });
@@ -48,7 +48,7 @@ spec: { serviceAccountName: gateway, containers: [{ name: mesh-proxy, image: p, 
   assert.deepEqual(await findings(web, pod("app")), ["selects-nothing spec.selector"]);
 });
 
-Deno.test("a port of no service's name and two certificates for one host are reported", async () => {
+Deno.test("a port name that the service lacks and two certificates for one host are reported", async () => {
   const certificate = (name: string) => `[{ hosts: [x.test], secretName: ${name} }]`;
   const found = await findings(
     ingress("a", "x.test", "{ name: none }", certificate("one")),
@@ -76,7 +76,7 @@ const aged = (text: string, year: number) =>
   text.replace("namespace: shop,", `namespace: shop, creationTimestamp: "${year}-01-01T00:00:00Z",`);
 
 for (const label of ["mesh", "istio"]) {
-  Deno.test(`a written Gateway with the label ${label} and an Ingress that want one host with TLS are reported at the younger one, plain ones not`, async () => {
+  Deno.test(`a written Gateway with the label ${label} and an Ingress for one host with TLS are reported at the younger object; servers without TLS are not reported`, async () => {
     const text = aged(ingress("a", "x.test", "{ name: http }", certificate), 2024);
     const at = async (year: number) => {
       let found: string[] = [];

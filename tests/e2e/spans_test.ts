@@ -103,7 +103,8 @@ async function asked(port: number, what: string): Promise<void> {
 }
 
 Deno.test({
-  name: "the span of a server is the child of its client's, in one trace, and both have the names of their services",
+  name:
+    "the span of a server is the child of its client's span, in one trace, and both have the names of their services",
   ignore,
   fn: async () => {
     await using collector = await testCollector();
@@ -174,7 +175,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "SkyWalking gets segments of both sides, each with the name of its service, and the server's refers to the client",
+    "SkyWalking gets segments of both sides, each with the name of its service, and the server's segment refers to the client",
   ignore,
   fn: async () => {
     await using collector = await testCollector();
@@ -218,7 +219,7 @@ for (const provider of [{ zipkin: { headers: HEADERS } }, { opentelemetry: { htt
 }
 
 Deno.test({
-  name: "metadata that Envoy cannot send keeps no span back; the others are sent as they are",
+  name: "metadata that Envoy cannot send holds no span back; the other metadata is sent unchanged",
   ignore,
   fn: async () => {
     await using collector = await testCollector();

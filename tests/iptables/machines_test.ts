@@ -18,7 +18,7 @@ async function applyFreely(cable: Cable, changes: Changes, more: Partial<typeof 
   return { outcome, lines };
 }
 
-packetTest("others' rules in the legacy back end make it the one for ours", async () => {
+packetTest("if the legacy back end has rules of other programs, our rules go there too", async () => {
   await using cable = await Cable.lay();
   await cable.exec("pod", "iptables-legacy", "-A", "INPUT", "-p", "tcp", "--dport", "2", "-j", "DROP");
   const { outcome, lines } = await applyFreely(cable, everything);
@@ -31,24 +31,27 @@ packetTest("others' rules in the legacy back end make it the one for ours", asyn
   assert.deepEqual((await applyFreely(cable, everything)).outcome, { 4: "unchanged", 6: "unchanged" });
 });
 
-packetTest("rules of ours in both back ends are drift; reconciling leaves them in one, cleaning in none", async () => {
-  await using cable = await Cable.lay();
-  await applyIn(cable.pod, "legacy", everything);
-  await applyIn(cable.pod, "nft", everything);
-  await assert.rejects(applyFreely(cable, everything), /iptables-legacy has rules of ours too/);
-  assert.deepEqual((await applyFreely(cable, everything, { reconcile: true })).outcome, {
-    4: "replaced",
-    6: "replaced",
-  });
-  assert.match(await cable.exec("pod", "iptables-nft-save"), /MESH/);
-  assert.doesNotMatch(await cable.exec("pod", "iptables-legacy-save"), /MESH/);
+packetTest(
+  "our rules in both back ends are drift; reconciling keeps them in one back end, cleaning removes them from both",
+  async () => {
+    await using cable = await Cable.lay();
+    await applyIn(cable.pod, "legacy", everything);
+    await applyIn(cable.pod, "nft", everything);
+    await assert.rejects(applyFreely(cable, everything), /iptables-legacy has rules of ours too/);
+    assert.deepEqual((await applyFreely(cable, everything, { reconcile: true })).outcome, {
+      4: "replaced",
+      6: "replaced",
+    });
+    assert.match(await cable.exec("pod", "iptables-nft-save"), /MESH/);
+    assert.doesNotMatch(await cable.exec("pod", "iptables-legacy-save"), /MESH/);
 
-  await applyIn(cable.pod, "legacy", everything);
-  await applyFreely(cable, {}, { cleanup: true });
-  for (const tool of ["iptables-nft-save", "iptables-legacy-save", "ip6tables-nft-save", "ip6tables-legacy-save"]) {
-    assert.doesNotMatch(await cable.exec("pod", tool), /MESH/);
-  }
-});
+    await applyIn(cable.pod, "legacy", everything);
+    await applyFreely(cable, {}, { cleanup: true });
+    for (const tool of ["iptables-nft-save", "iptables-legacy-save", "ip6tables-nft-save", "ip6tables-legacy-save"]) {
+      assert.doesNotMatch(await cable.exec("pod", tool), /MESH/);
+    }
+  },
+);
 
 const vmap = "ip daddr 10.1.0.0/16 numgen inc mod 2 vmap { 0 : accept, 1 : return }";
 
@@ -84,15 +87,21 @@ for (const chain of ["mine", "OUTPUT"]) {
   });
 }
 
-packetTest("where IPv6 is switched off its rules are a precaution, and its address is left out", async () => {
-  await using cable = await Cable.lay();
-  await cable.exec("pod", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
-  const { outcome } = await applyFreely(cable, { ...everything, inboundMode: "TPROXY" });
-  assert.deepEqual(outcome, { 4: "applied", 6: "applied" });
-  assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr"), /::6/);
-  // With IPv6 demanded explicitly, the failure is an error.
-  await assert.rejects(applyFreely(cable, everything, { dualStack: true, reconcile: true }), /ip -6 addr add ::6\/128/);
-});
+packetTest(
+  "where IPv6 is switched off, its rules are applied as a precaution, and its address is left out",
+  async () => {
+    await using cable = await Cable.lay();
+    await cable.exec("pod", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
+    const { outcome } = await applyFreely(cable, { ...everything, inboundMode: "TPROXY" });
+    assert.deepEqual(outcome, { 4: "applied", 6: "applied" });
+    assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr"), /::6/);
+    // With IPv6 demanded explicitly, the failure is an error.
+    await assert.rejects(
+      applyFreely(cable, everything, { dualStack: true, reconcile: true }),
+      /ip -6 addr add ::6\/128/,
+    );
+  },
+);
 
 packetTest("an IPv6 address that comes after the rules does not go past the proxy", async () => {
   await using cable = await Cable.lay();
@@ -105,24 +114,27 @@ packetTest("an IPv6 address that comes after the rules does not go past the prox
   assert.equal((await app.dial(addresses[6].client, 8080)).error, "refused", "the proxy's port has no listener");
 });
 
-packetTest("packets of no known connection are dropped when asked, on excluded devices never", async () => {
-  await using cable = await Cable.lay();
-  const client = cable.actor("client", users.root);
-  const { pod, client: source } = addresses[4];
-  for (const kind of ["nft", "legacy"] as const) {
-    const stray = async (changes: Changes, timeout: number) => {
-      await applyIn(cable.pod, kind, changes, { reconcile: true });
-      const said = await client.ask<Dialled>({ do: "stray", source, host: pod, port: 8080, timeout });
-      return said.answer?.name ?? said.error;
-    };
-    assert.equal(await stray({}, 60), "reset");
-    assert.equal(await stray({ dropInvalid: true }, 1), "timeout");
-    assert.equal(await stray({ dropInvalid: true, interfacesExcluded: "eth0" }, 60), "reset");
-    await applyIn(cable.pod, kind, {}, { cleanup: true });
-  }
-});
+packetTest(
+  "packets of no known connection are dropped if the setting is on, but never on excluded devices",
+  async () => {
+    await using cable = await Cable.lay();
+    const client = cable.actor("client", users.root);
+    const { pod, client: source } = addresses[4];
+    for (const kind of ["nft", "legacy"] as const) {
+      const stray = async (changes: Changes, timeout: number) => {
+        await applyIn(cable.pod, kind, changes, { reconcile: true });
+        const said = await client.ask<Dialled>({ do: "stray", source, host: pod, port: 8080, timeout });
+        return said.answer?.name ?? said.error;
+      };
+      assert.equal(await stray({}, 60), "reset");
+      assert.equal(await stray({ dropInvalid: true }, 1), "timeout");
+      assert.equal(await stray({ dropInvalid: true, interfacesExcluded: "eth0" }, 60), "reset");
+      await applyIn(cable.pod, kind, {}, { cleanup: true });
+    }
+  },
+);
 
-packetTest("tools of the legacy back end wait for the machine's lock, or for the namespace's alone", async () => {
+packetTest("tools of the legacy back end wait for the machine's lock, or only for the namespace's lock", async () => {
   await using cable = await Cable.lay();
   const { code } = await new Deno.Command("flock", { args: ["--version"], stdout: "null" }).output();
   assert.equal(code, 0);

@@ -91,7 +91,7 @@ Deno.test("labels in the root namespace select workloads of every namespace for 
   }
 });
 
-Deno.test("an object that names a target is for the workloads that the target stands for, and for no others", () => {
+Deno.test("an object with a target is for the target's workloads, and for no others", () => {
   const index = new SelectionIndex<SelectingKind>(ROOT);
   const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }];
   index.update([], [object({ kind: "AuthorizationPolicy", namespace: "a", name: "edge-only", spec: { targetRefs } })]);
@@ -122,7 +122,7 @@ function isFor(object: ConfigObject<SelectingKind>, { namespace, labels }: Selec
   return carried && (own || Object.keys(wanted).length === 0 || rootReach(object.kind) === "any");
 }
 
-Deno.test("after any changes, look-ups and counts are as if every object were asked", () => {
+Deno.test("after any changes, look-ups and counts equal a check of every object", () => {
   fc.assert(fc.property(fc.array(written$, { maxLength: 30 }), (steps) => {
     const index = new SelectionIndex<SelectingKind>(ROOT);
     const there = new Map<string, ConfigObject<SelectingKind>>();

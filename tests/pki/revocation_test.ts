@@ -6,7 +6,7 @@ import { Authority, openssl } from "../certificates.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
-test("a list of openssl says who is revoked, and its signature proves whose it is", async () => {
+test("a list made by openssl names the revoked certificates, and its signature proves the authority", async () => {
   const [mesh, other] = [await Authority.make("mesh"), await Authority.make("other")];
   const [good, bad] = [await mesh.sign("good"), await mesh.sign("bad")];
   const [empty, one] = [await mesh.revoke(), await mesh.revoke(bad.certificate)];
@@ -27,7 +27,7 @@ test("a list of openssl says who is revoked, and its signature proves whose it i
   await Promise.all([mesh, other, impostor].map((authority) => authority.remove()));
 });
 
-test("a text that is not a list, is cut off, or is longer than its length says is refused by name", async () => {
+test("a text that is not a list, is cut off, or is longer than its stated length is refused, and the error names the text", async () => {
   const authority = await Authority.make("mesh");
   const list = await authority.revoke((await authority.sign("bad")).certificate);
   const { der } = readPem(list)[0]!;

@@ -155,7 +155,7 @@ Deno.test("the Istio folder's command serves it, and nothing is wrong with it", 
   }
 });
 
-Deno.test("tables of docs that are made of the code are those of the code (else: deno task doc-tables)", () => {
+Deno.test("generated tables of docs are up to date (else: deno task doc-tables)", () => {
   for (const table of DOC_TABLES) {
     const page = Deno.readTextFileSync(`${root}${table.page}`);
     assert.equal(page, withDocTable(page, table), table.page);
@@ -171,7 +171,7 @@ function within(part: unknown, whole: unknown, at: string): void {
   }
 }
 
-Deno.test("the bootstrap in the README is that of the example", () => {
+Deno.test("the bootstrap in the README equals the example's bootstrap", () => {
   const [, shown] = /```yaml\n([\s\S]*?)```/.exec(readme)!;
   within(parse(shown!), parse(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`)), "");
 });

@@ -16,7 +16,7 @@ Deno.test("the rows equal the rows of the page of benchmarks (deno task sizing)"
   assert.deepEqual(new Set(Object.keys(MEASURED.works)), WORKS, "each work is on the page");
 });
 
-Deno.test("a figure of several runs counts by its median", () => {
+Deno.test("the value of a figure from several runs is the median", () => {
   const text = "\n## Machine\n\n- date: now\n\n## Figures\n\n| Work | Figure | Measured |\n| --- | --- | --- |\n" +
     "| 100 proxies, delta, gzip: all connect | CPU | 0.71 CPU s (0.66-1.80) |\n| | at peak | 207 MiB (200-210) |\n";
   const made = measurementsOf(text);
@@ -27,7 +27,7 @@ Deno.test("a figure of several runs counts by its median", () => {
   assert.equal(figureOf(made, "100 proxies, delta, gzip: all connect", "CPU").value, 0.71);
 });
 
-Deno.test("a work or a figure that the page lost is an error with both names", () => {
+Deno.test("a work or a figure that is missing on the page is an error with both names", () => {
   assert.throws(() => figureOf(MEASURED, "work of yesterday", "CPU"), /"work of yesterday", figure "CPU"/);
 });
 
@@ -41,7 +41,7 @@ const series: Series = {
 };
 const at = (services: number, proxies: number) => valueAt(toy, series, { services, proxies });
 
-Deno.test("at a measured size the value is the measured one", () => {
+Deno.test("at a measured size the value is the measured value", () => {
   const cases = [[1000, 0, 100, ["a"]], [1000, 400, 300, ["b"]], [5000, 40, 220, ["a", "b", "most"]]] as const;
   for (const [services, proxies, value, works] of cases) {
     const found = at(services, proxies);

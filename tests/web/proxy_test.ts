@@ -98,7 +98,10 @@ Deno.test("a request is followed from the URL alone; headers decide; an impossib
       await part(`view=request&url=${url}&headers=${encodeURIComponent("X-Beta: yes\nX-Beta: no")}`),
       /answered 418/,
     );
-    assert.match(await part("view=request&url=a.example.com"), /URL: got "a\.example\.com", expected such as http:/);
+    assert.match(
+      await part("view=request&url=a.example.com"),
+      /URL: got "a\.example\.com", expected a URL such as http:/,
+    );
     assert.match(
       await part(`view=request&url=${url}&headers=nocolon`),
       /Headers: got "nocolon", expected "name: value"/,

@@ -72,7 +72,7 @@ async function getsIn(
   assert.match(metrics, /^citadel_server_root_cert_expiry_seconds [1-9]\d+$/m);
 }
 
-test("a server without certificates makes a root, shows a certificate of its own, and issues those of workloads", async () => {
+test("a server without certificates makes a root, presents its own certificate, and issues the certificates of workloads", async () => {
   const folder = await Deno.makeTempDir();
   await withAuthority({ MESH_SELF_SIGNED_CA_DIR: folder }, async (server) => {
     const kept = readCertificates(await Deno.readTextFile(`${folder}/authority.pem`));
@@ -82,7 +82,7 @@ test("a server without certificates makes a root, shows a certificate of its own
   await Deno.remove(folder, { recursive: true });
 });
 
-test("an authority that is brought along signs the server's certificate and those of workloads", async () => {
+test("a given authority signs the server's certificate and the certificates of workloads", async () => {
   const root = await makeRoot(P256, { notAfter: Date.now() + 1e9 });
   const between = await makeIntermediate(root, P256, { notAfter: Date.now() + 1e9 });
   const folder = await Deno.makeTempDir();
@@ -97,7 +97,7 @@ test("an authority that is brought along signs the server's certificate and thos
   await Deno.remove(folder, { recursive: true });
 });
 
-test("lifetimes and the names of the server's certificate are as the settings say", async () => {
+test("the settings decide the lifetimes and the names in the server's certificate", async () => {
   const folder = await Deno.makeTempDir();
   const settings = { DEFAULT_WORKLOAD_CERT_TTL: 600_000, MAX_WORKLOAD_CERT_TTL: 1_800_000, REVISION: "canary" };
   await withAuthority({ ...settings, MESH_SELF_SIGNED_CA_DIR: folder }, async ({ issuer, ports: { secure } }) => {
@@ -144,7 +144,7 @@ test("with MESH_MULTIROOT_MESH another root is taken beside the old one, and han
   await Deno.remove(folder, { recursive: true });
 });
 
-test("without the authority, or with certificates from elsewhere that are not there, nothing is served over TLS", async () => {
+test("without the authority, or with missing certificates from elsewhere, nothing is served over TLS", async () => {
   for (const settings of [{ ENABLE_CA_SERVER: false }, { PILOT_CERT_PROVIDER: "none" }]) {
     const folder = await Deno.makeTempDir();
     await withAuthority({ ...settings, MESH_SELF_SIGNED_CA_DIR: folder }, ({ ports }) => {

@@ -33,7 +33,7 @@ export interface WorkloadCertificateOptions {
 /** Times between attempts, ms: the first time is doubled up to the longest. */
 const RETRY = { first: 500, longest: 60_000 };
 
-/** The pause after so many failures plus one, ms. */
+/** The pause before the next attempt, ms. `failures`: the number of earlier failures, without the last one. */
 function pauseAfter(failures: number): number {
   return Math.min(RETRY.longest, RETRY.first * 2 ** failures);
 }
@@ -168,11 +168,11 @@ export class WorkloadCertificate implements SecretSource {
     try {
       // One write after the other: an older certificate must not overwrite a newer certificate.
       const written = this.#written.then(() => write(certificate));
-      this.#written = written.catch(() => {/* said below */});
+      this.#written = written.catch(() => {/* reported below */});
       await written;
       if (failures > 0) log.info("the certificate is written now");
     } catch (error) {
-      if (failures === 0) log.error(`${(error as Error).message}; it is tried again until it can be`);
+      if (failures === 0) log.error(`${(error as Error).message}; the write is tried again until it succeeds`);
       if (this.#stopped || certificate !== this.#newest) return;
       this.#storeTimer = clock.after(pauseAfter(failures), () => this.#store(certificate, write, failures + 1));
     }

@@ -77,7 +77,7 @@ export function readAppProbers(json: string): ReadProbers {
   return faults.length > 0 ? { faults } : { probers };
 }
 
-/** Kubernetes' default; the caller gives up then as well. */
+/** Timeout of a probe without `timeoutSeconds`, ms: Kubernetes' default. The kubelet waits no longer either. */
 const DEFAULT_TIMEOUT = 1000;
 
 /** @throws Error naming the field */

@@ -15,7 +15,7 @@ import { Informer } from "../../orch/informer/informer.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
-import { createObject, isLeaving, patchObject } from "../../orch/resources/objects.ts";
+import { createObject, isNamespaceGone, patchObject } from "../../orch/resources/objects.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 
 /** Key of the config map. */
@@ -135,7 +135,7 @@ class RootMaps {
       if (there === undefined) await createObject(client, place, body, { signal });
       else await patchObject(client, place, body, { signal });
     } catch (error) {
-      if (!isLeaving(error)) throw error;
+      if (!isNamespaceGone(error)) throw error;
     }
   }
 }

@@ -24,7 +24,7 @@ import { type ApiResource, apiVersionOf } from "../../orch/informer/resource.ts"
 import type { Duty } from "../../orch/leader/duty.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
 import { definitionName, DEFINITIONS } from "../../orch/resources/definitions.ts";
-import { createObject, isLeaving } from "../../orch/resources/objects.ts";
+import { createObject, isNamespaceGone } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { SharingApi } from "../settings/settings.ts";
 
@@ -211,7 +211,7 @@ class ServiceExports {
       log.debug("a service is exported", { service: key, apiVersion: apiVersionOf(this.#resource) });
     } catch (error) {
       const isThere = error instanceof ApiError && error.conflict;
-      if (!isThere && !isLeaving(error)) throw error;
+      if (!isThere && !isNamespaceGone(error)) throw error;
     }
   }
 }

@@ -76,7 +76,7 @@ export function watchInjectionTexts(
   kernel.stopper.add("files of injection", async () => await (await watched)?.stop());
 }
 
-/** Watches the files of all folders. A folder that cannot be watched counts as absent. */
+/** Watches the files of all folders. If a folder cannot be watched, the first folder is reported with the problem. */
 async function watchFolders(
   folders: readonly string[],
   { clock, log }: Pick<Kernel, "log" | "clock">,

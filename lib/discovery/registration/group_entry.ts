@@ -46,8 +46,8 @@ export function desiredRegistration(proxy: Proxy): DesiredRegistration | undefin
 }
 
 /**
- * Joins the group, the address, and the network if the proxy names a network. Of a name that is too long the end
- * counts.
+ * Joins the group, the address, and the network if the proxy names a network. If the name is too long, its beginning is
+ * cut off.
  */
 export function entryName(group: string, address: string, network: string): string {
   const parts = [group, address.replaceAll(":", "-"), ...network === "" ? [] : [network]];

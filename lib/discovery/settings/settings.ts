@@ -133,7 +133,7 @@ export function tokenKeysFetchedBy(
   return KEY_FETCHERS[settings.PILOT_JWT_ENABLE_REMOTE_JWKS];
 }
 
-/** How changes wait. */
+/** How long changes wait for later changes before a push. */
 export function debounceOptions(
   settings: Pick<DiscoverySettings, "PILOT_DEBOUNCE_AFTER" | "PILOT_DEBOUNCE_MAX" | "PILOT_ENABLE_EDS_DEBOUNCE">,
 ): DebounceOptions {
@@ -155,7 +155,7 @@ export function cacheSwitches(
   };
 }
 
-/** How service entries are read. */
+/** The options of the registry of service entries. */
 export function entryOptions(
   settings: Pick<
     DiscoverySettings,
@@ -175,7 +175,8 @@ export function entryOptions(
 }
 
 /**
- * Whether workload entries in other clusters are read. They are not, if services of the orchestrator select no entries.
+ * Whether workload entries in other clusters are read. This needs both settings: only services of the orchestrator
+ * select these entries.
  */
 export function readsRemoteEntries(
   settings: Pick<
@@ -210,7 +211,7 @@ export type OrchVariables =
     | "PILOT_PERSISTENT_SESSION_LABEL"
   >;
 
-/** How the orchestrator's objects are read. */
+/** The options of the registry of the orchestrator's objects. */
 export function orchOptions(
   settings: OrchVariables,
 ): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel" | "shared"> {

@@ -41,6 +41,7 @@ type DefinitionState =
 /** Longest wait at the start for a defined resource that is not served yet, milliseconds. */
 const SERVED_MS = 30_000;
 
+/** The feed of a resource, followed while the resource's definition serves the wanted version. */
 export class DefinedFeed<O extends StoredObject> {
   readonly feed: ApiFeed<O>;
   readonly #parts: DefinedFeedParts<O>;

@@ -3,7 +3,7 @@
  *
  *     no earlier version ──> without harmless filters ──accepted──> the fewest of them
  *              │                      └─rejected─> some filter guards ──> closed ──rejected──> nothing
- *              └ an earlier version ──> that stays; another mesh than then ──> without harmless filters, or it stays
+ *              └ an earlier version ──> the earlier version; if the mesh has changed since, first without harmless filters
  *
  * @module
  */
@@ -36,6 +36,7 @@ export interface RejectionFacts {
   readonly withoutBefore: readonly string[];
 }
 
+/** A rejected resource, and the state of the search for its replacement. */
 export class RejectedResource {
   readonly typeUrl: string;
   readonly name: string;

@@ -132,8 +132,8 @@ export async function patchObject(
   return await client.json({ ...call, method: "PATCH", path: pathOf(place, subresource), type, body: change });
 }
 
-/** Whether a namespace is gone, or going: nothing can be made there any more. */
-export function isLeaving(error: unknown): boolean {
+/** Whether a request failed because its namespace is gone or about to go: nothing can be made there any more. */
+export function isNamespaceGone(error: unknown): boolean {
   return error instanceof ApiError &&
     (error.status === 404 || (error.forbidden && error.message.includes("being terminated")));
 }

@@ -16,7 +16,7 @@ export interface AddressCandidate {
   slot: number | undefined;
   /** The slot of the last report. */
   reported: number | undefined;
-  /** How many slots at the beginning of the row older candidates hold. */
+  /** The place in the row that is tried next. Older candidates hold all slots before it. */
   attempt: number;
   /** The service no longer wants an address. */
   gone: boolean;
@@ -46,10 +46,10 @@ export class SlotTable {
    * candidate needs no set.
    */
   readonly #rejected = new Map<number, AddressCandidate | Set<AddressCandidate>>();
-  /** Looks at slots so far. */
+  /** The number of slots looked at so far. */
   steps = 0;
 
-  /** @param slots How many there are; a prime. */
+  /** @param slots The number of slots; a prime. */
   constructor(slots: number) {
     this.#slots = slots;
   }
@@ -121,7 +121,7 @@ export class SlotTable {
     else this.#rejected.set(slot, new Set([rejected, candidate]));
   }
 
-  /** Drops the notes of where a candidate was turned away. */
+  /** Removes a candidate from the lists of candidates that wait for a slot. */
   #forget(candidate: AddressCandidate): void {
     for (let attempt = 0; attempt < candidate.attempt; attempt++) {
       this.steps++;

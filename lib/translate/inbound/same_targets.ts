@@ -22,7 +22,7 @@ export function sameInboundParts(a: InboundParts, b: InboundParts): boolean {
   return a.passthrough === b.passthrough && sameTargets(a.targets, b.targets) && sameManagers(a.managers, b.managers);
 }
 
-/** Equal targets have equal shapes. */
+/** Compares the managers for equal targets, which have the same keys. */
 function sameManagers(a: InboundManagers, b: InboundManagers): boolean {
   for (const [name, manager] of a) if (b.get(name) !== manager) return false;
   return true;

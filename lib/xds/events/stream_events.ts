@@ -44,6 +44,7 @@ interface WaitingEvent {
   readonly resource: DebugResource;
 }
 
+/** The events on one stream, from the first request to the end of the stream. */
 export class StreamEvents {
   readonly #stream: Omit<QuestionStream, "onError">;
   readonly #desk: EventDesk;

@@ -184,8 +184,8 @@ export interface ProxyView {
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**
    * All resources of a type for this proxy, in a few sets: typically a set shared by many proxies, and a set of its
-   * own. Of a name in two sets the later set wins; the earlier set is then no longer shared. Must return the same sets
-   * until their content changes. Undefined: the type is not served.
+   * own. If two sets have the same name, the later set wins, and the earlier set is no longer shared. Must return the
+   * same sets until their content changes. Undefined: the type is not served.
    */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The same sets for pages, without the parts that only the client may read. Default: the same sets. */

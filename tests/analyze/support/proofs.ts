@@ -133,7 +133,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "ingress-backend-unavailable": test(
     "discovery/ingress_findings_test.ts",
-    "a port of no service's name and two certificates for one host are reported",
+    "a port name that the service lacks and two certificates for one host are reported",
   ),
   "ingress-part-left-out": test(
     "ingress/incremental_test.ts",

@@ -31,7 +31,7 @@ test("the defaults of another system namespace", () => {
   assert.equal(value?.defaultConfig.discoveryAddress, "meshd.other.svc:15012");
 });
 
-test("written settings lie over the defaults, each part by its own rule", () => {
+test("written settings are merged with the defaults, each part by its own rule", () => {
   const { mesh: config, findings } = mesh(`
 enableTracing: false
 accessLogFile: /dev/stdout
@@ -91,7 +91,7 @@ test("unknown fields are warnings, so that a configuration of another version lo
   assert.match(findings[1]?.expected ?? "", /did you mean connectTimeout/);
 });
 
-test("wrong values are errors, all at once, and then there is no result", () => {
+test("all wrong values are reported as errors at once, and there is no result", () => {
   const { value, findings } = parseMeshConfig(
     `
 proxyListenPort: 0
@@ -161,7 +161,7 @@ extensionProviders:
   ]);
 });
 
-test("formats of logs that proxies cannot read are warnings with the reason, and headers whose variable is not there", () => {
+test("log formats that proxies cannot read are warnings with the reason, and so are headers whose variable is missing", () => {
   const { findings } = mesh(`
 accessLogFormat: "%NO_SUCH%"
 extensionProviders:
@@ -252,7 +252,7 @@ networks:
   assert.deepEqual(parseMeshNetworks(text).findings, []);
 });
 
-Deno.test("further authorities are PEM texts or addresses that nobody on the way can change, for trust domains", () => {
+Deno.test("further authorities for trust domains are PEM texts, or addresses with https or on this machine", () => {
   const { value, findings } = parseMeshConfig(
     `
 caCertificates:
@@ -272,7 +272,7 @@ caCertificates:
   ]);
 });
 
-test("hardware for keys is a warning: they are used without it", () => {
+test("hardware for keys is a warning: the keys are used without the hardware", () => {
   for (const provider of ["cryptomb", "qat"]) {
     const { findings } = mesh(`defaultConfig: {privateKeyProvider: {${provider}: {pollDelay: 1ms}}}`);
     assert.deepEqual(findings.map(({ severity, place, value }) => [severity, place.field, value]), [

@@ -9,7 +9,7 @@ const WARM = 100;
 /** Number of watched kinds. */
 const WATCHES = 7;
 
-Deno.test("1,000 rotations and removals leave no timer, no watch, no memory, and every one has the services", async () => {
+Deno.test("1,000 rotations and removals leave no timer, watch or memory behind, and each connection has the services", async () => {
   const world = new Rotated();
   const { api, clusters, clock, fixture, kernel } = world;
   world.putCart();

@@ -54,7 +54,7 @@ Deno.test("a caller that gives up waiting takes nobody's turn; a rate of 0 means
   for (let i = 0; i < 100; i++) assert.equal(await free.take(), 0);
 });
 
-Deno.test("a server that does not answer ends the wait, one that refuses says why and for how long", async () => {
+Deno.test("the wait for a silent server ends; a refusal has its reason and the time until the next try", async () => {
   const hangs = clientOf((_url, { signal }) =>
     new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
   );
@@ -130,7 +130,7 @@ Deno.test("each request is one line of the log, without the credentials", async 
   assert.doesNotMatch(lines[0] ?? "", /secret/);
 });
 
-Deno.test("an authority without certificates is refused, and not taken for no authority", async () => {
+Deno.test("an authority without certificates is refused, and does not count as a missing authority", async () => {
   for (const ca of ["", "\n", "junk"]) {
     await assert.rejects(openExchange({ server: "https://api", ca }), {
       message: "certificate-authority: got a text without certificates, expected certificates in PEM",

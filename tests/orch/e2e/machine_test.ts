@@ -54,7 +54,7 @@ function health(object: StoredObject | undefined): string | undefined {
   return status?.conditions?.find(({ type }) => type === "Healthy")?.status;
 }
 
-test("it registers with the account's token, is healthy when its probe says so, may come back within the grace period, and is gone after it", async ({ server, namespace }) => {
+test("a machine registers with the account's token, is healthy when its probe succeeds, keeps its entry if it comes back within the grace period, and loses it afterwards", async ({ server, namespace }) => {
   if (envoyPath() === undefined) return;
   const { objects, users } = server;
   await prepare(server, namespace);

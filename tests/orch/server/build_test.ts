@@ -36,7 +36,7 @@ async function machine() {
   return { folder, start, made, builds, remove: () => Deno.remove(folder, { recursive: true }) };
 }
 
-Deno.test("two that want the API server at once build it once", async () => {
+Deno.test("two processes that need the API server at the same time build it once", async () => {
   const { start, made, builds, remove } = await machine();
   const both = await Promise.all([start().output(), start().output()]);
   assert.deepEqual(both.map(({ success }) => success), [true, true]);
@@ -45,7 +45,7 @@ Deno.test("two that want the API server at once build it once", async () => {
   await remove();
 });
 
-Deno.test("a build that is killed half-way leaves no program, and the next one builds it", async () => {
+Deno.test("a build that is killed half-way leaves no program, and the next build makes it", async () => {
   const { folder, start, made, builds, remove } = await machine();
   await Deno.writeTextFile(`${folder}/hold`, "");
   const watcher = Deno.watchFs(folder);
@@ -61,7 +61,7 @@ Deno.test("a build that is killed half-way leaves no program, and the next one b
   await remove();
 });
 
-Deno.test("a build that fails says what Go said, and leaves no program", async () => {
+Deno.test("a failed build reports Go's message, and leaves no program", async () => {
   const { folder, start, made, remove } = await machine();
   await Deno.writeTextFile(`${folder}/broken`, "");
   const { success, stderr } = await start().output();

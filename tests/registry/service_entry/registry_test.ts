@@ -201,7 +201,7 @@ Deno.test("a selector without labels selects nothing", async () => {
   assert.deepEqual(sink.addresses("default/a.example.com"), []);
 });
 
-Deno.test("DNS entries alone select names, static ones alone Unix sockets, both a workload of which only the network is known", async () => {
+Deno.test("only DNS entries select names, only static entries select Unix sockets, and both select a workload of which only the network is known", async () => {
   const selector = { labels: { app: "a" } };
   const { sink } = await started([
     serviceEntry("static", { workloadSelector: selector }),
@@ -238,7 +238,7 @@ Deno.test("a workload change touches only the services that select it", async ()
   assert.deepEqual(sink.take(), ["-workload WorkloadEntry/default/w1", "endpoints default/b.example.com 0"]);
 });
 
-Deno.test("an edit of an entry touches its own services alone, and endpoints of unchanged workloads stay the same objects", async () => {
+Deno.test("an edit of an entry touches only the entry's services, and endpoints of unchanged workloads stay the same objects", async () => {
   const workloads = [1, 2, 3].map((i) => workloadEntry(`w${i}`, { address: `10.0.0.${i}`, labels: { app: "a" } }));
   const { registry, sink } = await started([
     serviceEntry("a", { workloadSelector: { labels: { app: "a" } } }),
@@ -256,7 +256,7 @@ Deno.test("an edit of an entry touches its own services alone, and endpoints of 
   assert.deepEqual(sink.take(), ["+service default/a.example.com"]);
 });
 
-Deno.test("pods of other registries are selected, unless that is off; its own reports come back without effect", async () => {
+Deno.test("pods of other registries are selected, unless the setting is off; the registry's own reports have no effect on itself", async () => {
   for (const selectPods of [true, false]) {
     const { registry, sink } = await started(
       [serviceEntry("a", { workloadSelector: { labels: { app: "a" } } })],
@@ -291,7 +291,7 @@ Deno.test("a health-checked workload entry is unhealthy until its agent reports 
   assert.equal(off.sink.endpointsOf("default/a.example.com")[0]!.health, "healthy");
 });
 
-Deno.test("after a start checked entries are healthy until their agents report, or until the wait for them is over", async () => {
+Deno.test("after a start, health-checked entries are healthy until their agents report, or until the wait for the agents is over", async () => {
   const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
   const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
   const one = (name: string, address: string) =>
@@ -318,7 +318,7 @@ Deno.test("after a start checked entries are healthy until their agents report, 
   registry.apply([], ["WorkloadEntry/default/w1"]);
 });
 
-Deno.test("what the status of an entry says counts where no agent's stream is open here", async () => {
+Deno.test("the status of an entry decides its health if this server has no stream of the agent", async () => {
   const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
   const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
   const w1 = workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }, { annotations });
@@ -338,7 +338,7 @@ Deno.test("what the status of an entry says counts where no agent's stream is op
   assert.deepEqual(health(), ["healthy"], "nothing is newer than its last words");
 });
 
-Deno.test("health is reported by address as well, before and after the entry is there; only its service account speaks for an entry", async () => {
+Deno.test("health may be reported by address, before and after the entry exists; only the entry's service account may report", async () => {
   const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
   const w1 = workloadEntry("w1", { address: "2001:DB8::1", labels: { app: "a" } }, { annotations });
   const named = workloadEntry("w1", { ...w1.spec, serviceAccount: "vm" }, { annotations });
@@ -362,7 +362,7 @@ Deno.test("health is reported by address as well, before and after the entry is 
   assert.deepEqual(health(), ["unhealthy"], "nobody reports any more");
 });
 
-Deno.test("entries of one host and namespace: the oldest is the base, alike ones add ports, addresses and endpoints", async () => {
+Deno.test("entries of one host and namespace: the oldest is the base, similar entries add ports, addresses and endpoints", async () => {
   const { registry, sink } = await started([
     serviceEntry("young", {
       hosts: ["h.com"],
@@ -387,7 +387,7 @@ Deno.test("entries of one host and namespace: the oldest is the base, alike ones
   assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.2:80/web", "1.1.1.2:8080/http"]);
 });
 
-Deno.test("entries of one host that are not alike add ports and endpoints; of another resolution nothing to common ports", async () => {
+Deno.test("dissimilar entries of one host add ports and endpoints; an entry of another resolution adds nothing to common ports", async () => {
   const { sink } = await started([
     serviceEntry("a", { hosts: ["h.com"], endpoints: [{ address: "1.1.1.1" }] }, { creationTimestamp: 1 }),
     serviceEntry("b", {
@@ -403,7 +403,7 @@ Deno.test("entries of one host that are not alike add ports and endpoints; of an
   assert.ok(sink.state.services.has("other/h.com"));
 });
 
-Deno.test("services without address get one each, unless they need none, are wildcards, or opted out", async () => {
+Deno.test("each service without an address gets one, unless it needs none, is a wildcard, or opted out", async () => {
   const { sink, registry } = await started([
     serviceEntry("static", {}),
     serviceEntry("dns", { resolution: "DNS" }),
@@ -425,7 +425,7 @@ Deno.test("services without address get one each, unless they need none, are wil
   assert.equal(off.sink.state.services.get("default/static.example.com")!.autoAllocatedAddresses, undefined);
 });
 
-Deno.test("addresses that a status assigns are those of its hosts, as far as the entry may have any", async () => {
+Deno.test("addresses in a status belong to the entry's hosts, if the entry may have automatic addresses", async () => {
   const assigned = (entry: ConfigObject<"ServiceEntry">, ...values: readonly string[]) => ({
     ...entry,
     assigned: entry.spec.hosts.flatMap((host) => values.map((value) => ({ host: host.toUpperCase(), value }))),
@@ -449,7 +449,7 @@ Deno.test("addresses that a status assigns are those of its hosts, as far as the
   assert.equal(off.sink.state.services.get("default/static.example.com")!.autoAllocatedAddresses, undefined);
 });
 
-Deno.test("what a status should assign is what is served, for each host that is no wildcard", async () => {
+Deno.test("a status should assign the served addresses, for each host that is not a wildcard", async () => {
   const { sink, registry } = await started([
     serviceEntry("two", { hosts: ["a.example.com", "*.example.com", "b.example.com"] }),
     serviceEntry("same-host", { hosts: ["a.example.com"] }, { creationTimestamp: 5 }),
@@ -476,7 +476,7 @@ Deno.test("what a status should assign is what is served, for each host that is 
   assert.deepEqual(registry.assignment("ServiceEntry/default/two"), both);
 });
 
-Deno.test("objects of other kinds and unknown keys are passed over", async () => {
+Deno.test("objects of other kinds and unknown keys are ignored", async () => {
   const { registry, sink } = await started();
   registry.apply([], ["VirtualService/default/x", "ServiceEntry/default/x"]);
   assert.deepEqual(sink.take(), []);
