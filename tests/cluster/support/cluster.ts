@@ -15,6 +15,7 @@ import { ControlPlane } from "./control_plane.ts";
 import { API_PORT, dnsObjects } from "./files.ts";
 import { giveAddresses } from "./load_balancers.ts";
 import { clusterNetwork } from "./network.ts";
+import { removeGroups } from "./control_groups.ts";
 import { ClusterNode } from "./node.ts";
 import { ApiRelay } from "./relay.ts";
 
@@ -95,11 +96,11 @@ export class Cluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    const containers = await Promise.all(this.nodes.map((node) => containersOf(node)));
+    const containers = await Promise.all(this.nodes.map((node) => node.containers()));
     for (const node of this.nodes) await node.end();
     await this.relay[Symbol.asyncDispose]();
     await this.plane.end();
-    await removeGroups(new Set(containers.flat()));
+    await removeGroups(containers.flat());
     await Deno.remove(this.folder, { recursive: true });
   }
 
@@ -143,21 +144,4 @@ export class Cluster implements AsyncDisposable {
 
 async function read(path: string): Promise<string> {
   return await Deno.readTextFile(path);
-}
-
-/** Names of the containers of a node; none if the node does not run. */
-async function containersOf(node: ClusterNode): Promise<readonly string[]> {
-  return (await node.shell("ctr -n k8s.io containers ls -q").catch(() => "")).split("\n").filter((id) => id !== "");
-}
-
-/** Removes the control groups of ended containers. The groups outlive the namespaces. */
-async function removeGroups(containers: ReadonlySet<string>): Promise<void> {
-  const walk = async (folder: string) => {
-    for await (const { name, isDirectory } of Deno.readDir(folder)) {
-      if (!isDirectory) continue;
-      if (containers.has(name)) await Deno.remove(`${folder}/${name}`).catch(() => {});
-      else await walk(`${folder}/${name}`);
-    }
-  };
-  await walk("/sys/fs/cgroup").catch(() => {});
 }

@@ -7,7 +7,8 @@
  */
 import type { ClusterHandle } from "./handle.ts";
 
-const MANIFESTS = new URL("../../../manifests/", import.meta.url).pathname;
+/** Folder of the manifests. */
+export const MANIFESTS = new URL("../../../manifests/", import.meta.url).pathname;
 
 /** The namespace of the server. */
 export const MESH_NAMESPACE = "mesh-system";

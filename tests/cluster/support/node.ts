@@ -7,6 +7,7 @@
  * @module
  */
 import { builtProgram } from "../../../scripts/orchestrator/binaries.ts";
+import { removeGroups } from "./control_groups.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { containerdConfig, kubeletConfig, kubeletFlags, kubeProxyFlags, podNetwork } from "./files.ts";
 import { type InnerProgram, layWire, Namespaces } from "./namespaces.ts";
@@ -105,7 +106,10 @@ export class ClusterNode {
 
   /** Ends every process and the network of the node at once, and boots the node again. Files stay. */
   async reboot(): Promise<void> {
+    const containers = await this.containers();
     await this.end();
+    // The kubelet waits seconds for each group of a container without processes.
+    await removeGroups(containers);
     await this.#boot();
     this.startKubelet();
   }
@@ -113,6 +117,11 @@ export class ClusterNode {
   /** Runs a shell script on the node. @returns standard output */
   async shell(script: string): Promise<string> {
     return await this.namespaces.shell(script);
+  }
+
+  /** Names of the containers, also of ended containers. None if the runtime does not answer. */
+  async containers(): Promise<readonly string[]> {
+    return (await this.shell("ctr -n k8s.io containers ls -q").catch(() => "")).split("\n").filter((id) => id !== "");
   }
 
   async end(): Promise<void> {
