@@ -6,33 +6,12 @@ import assert from "node:assert/strict";
 import { until } from "../patience.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { attempts, hearsOutsiders, listen, noneEscaped, OUTSIDE, registryOnly } from "./support/escapes.ts";
-import type { ClusterHandle } from "./support/handle.ts";
 import { rolledOut } from "./support/mesh.ts";
 import { doctor, pluginCalls, pluginUntilEnd } from "./support/node_plugin.ts";
+import { startedAnew } from "./support/rollouts.ts";
 import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests();
-
-interface ContainerStatus {
-  readonly ready: boolean;
-  readonly restartCount: number;
-}
-
-interface PodList {
-  readonly items: readonly { readonly status: { readonly containerStatuses?: readonly ContainerStatus[] } }[];
-}
-
-/** Waits until all containers of an app have been started anew, and are ready. */
-async function startedAnew(cluster: ClusterHandle, namespace: string, app: string): Promise<void> {
-  await until(`the pods of ${app} run again`, async () => {
-    const get = ["--namespace", namespace, "get", "pods", `--selector=app=${app}`, "--output=json"];
-    const { items }: PodList = JSON.parse(await cluster.kubectl(get));
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    return items.every(({ status: { containerStatuses = [] } }) =>
-      containerStatuses.length > 0 && containerStatuses.every(({ ready, restartCount }) => ready && restartCount > 0)
-    );
-  });
-}
 
 test.long("after a reboot of the node no pod of the mesh bypasses its proxy, from its first instruction on", async ({ cluster, namespace }) => {
   const [byInit, byPlugin, outside] = [await namespace(INJECTED), await namespace(INJECTED), await namespace()];

@@ -118,3 +118,24 @@ function statusOf({ container }: ContainerId): string {
 async function podField(cluster: ClusterHandle, { namespace, pod }: ContainerId, path: string): Promise<string> {
   return await cluster.kubectl(["--namespace", namespace, "get", "pod", pod, `--output=jsonpath=${path}`]);
 }
+
+interface ContainerStatus {
+  readonly ready: boolean;
+  readonly restartCount: number;
+}
+
+interface PodList {
+  readonly items: readonly { readonly status: { readonly containerStatuses?: readonly ContainerStatus[] } }[];
+}
+
+/** Waits until all containers of an app have been started anew, and are ready. */
+export async function startedAnew(cluster: ClusterHandle, namespace: string, app: string): Promise<void> {
+  await until(`the pods of ${app} run again`, async () => {
+    const get = ["--namespace", namespace, "get", "pods", `--selector=app=${app}`, "--output=json"];
+    const { items }: PodList = JSON.parse(await cluster.kubectl(get));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return items.every(({ status: { containerStatuses = [] } }) =>
+      containerStatuses.length > 0 && containerStatuses.every(({ ready, restartCount }) => ready && restartCount > 0)
+    );
+  });
+}
