@@ -63,8 +63,8 @@ export class Authentication {
         return { caller: { identity, provenBy: name, ...(pod && { pod }) } };
       } catch (error) {
         if (error instanceof NotAuthenticated) {
-          const isPassing = error instanceof CannotBeAsked;
-          failures.push({ authenticator: name, reason: error.message, ...(isPassing && { isPassing }) });
+          const isTemporary = error instanceof CannotBeAsked;
+          failures.push({ authenticator: name, reason: error.message, ...(isTemporary && { isTemporary }) });
         } else {
           const unsaid = this.#lines.next();
           if (unsaid) this.#options.log.error("an authenticator failed", { authenticator: name, error, ...unsaid });

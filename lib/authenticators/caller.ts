@@ -12,11 +12,13 @@ export interface CallerPod {
   readonly uid: string;
 }
 
+/** An identity, as proven by an authenticator. */
 export interface ProvenIdentity extends WorkloadIdentity {
   /** Absent: the proof names no pod. */
   readonly pod?: CallerPod;
 }
 
+/** A caller with a proven identity. */
 export interface Caller {
   readonly identity: WorkloadIdentity;
   /** Absent: the proof names no pod. */
@@ -40,7 +42,7 @@ export interface AuthenticationFailure {
   /** Follows the name and a colon. Holds no token and no key. */
   readonly reason: string;
   /** The judge of the proof could not be asked: the same proof may be accepted later. */
-  readonly isPassing?: boolean;
+  readonly isTemporary?: boolean;
 }
 
 /** The caller, or the reasons of all authenticators. */
@@ -72,7 +74,7 @@ export class CannotBeAsked extends NotAuthenticated {
 
 /** Whether a refused caller may be accepted with the same proof later. */
 export function mayBeAccepted(failures: readonly AuthenticationFailure[]): boolean {
-  return failures.some(({ isPassing }) => isPassing === true);
+  return failures.some(({ isTemporary }) => isTemporary === true);
 }
 
 /** All reasons in one line: `client certificate: none; JWT_RULE: the token has expired`. */

@@ -105,7 +105,7 @@ export class TokenKeys {
       this.#keys = parseKeySet(await this.#fetchText());
       this.#fetchedAt = this.#clock.monotonic();
     } catch (error) {
-      this.#failure = `the issuer's keys cannot be had: ${(error as Error).message}`;
+      this.#failure = `the issuer's keys cannot be fetched: ${(error as Error).message}`;
       this.#onFailure(this.#failure);
     }
   }

@@ -62,8 +62,8 @@ export interface CertificateCaller {
 /** The proven identity of a caller, or the reason why there is none. */
 export type CallerResult =
   | CertificateCaller
-  /** `isPassing`: the same caller may be accepted later. */
-  | { readonly refusal: string; readonly isPassing?: boolean };
+  /** `isTemporary`: the same caller may be accepted later. */
+  | { readonly refusal: string; readonly isTemporary?: boolean };
 
 /** Inputs of the service. */
 export interface CertificateServiceOptions {
@@ -136,7 +136,7 @@ class Creation {
     const caller = await authenticate(this.#call);
     if ("refusal" in caller) {
       metrics.counter("citadel_server_authentication_failure_count").inc();
-      const code = caller.isPassing ? Code.UNAVAILABLE : Code.UNAUTHENTICATED;
+      const code = caller.isTemporary ? Code.UNAVAILABLE : Code.UNAUTHENTICATED;
       throw new RpcError(code, `the caller proved no identity: ${caller.refusal}`);
     }
     const wanted = metadataText(message, "ImpersonatedIdentity");
@@ -144,7 +144,7 @@ class Creation {
     const found = mayImpersonate?.(caller, wanted) ?? { refusal: "no account may ask for certificates of others" };
     if ("identity" in found) return this.#uri(found.identity);
     metrics.counter("citadel_server_authentication_failure_count").inc();
-    const code = found.isPassing ? Code.UNAVAILABLE : Code.PERMISSION_DENIED;
+    const code = found.isTemporary ? Code.UNAVAILABLE : Code.PERMISSION_DENIED;
     throw new RpcError(code, `ImpersonatedIdentity: ${found.refusal}`);
   }
 

@@ -18,7 +18,7 @@ import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin, WrittenKind } from "../finding/origin.ts";
 import { withPeersKeys } from "./spelling/peers.ts";
-import { isPeersGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
+import { isIstioGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** The result of {@link parseObject}. */
@@ -96,7 +96,7 @@ const MOST_SPELLINGS = 1000;
 /** The origin with the object's spelling, if Istio's. */
 function spelledOrigin(origin: Origin, apiVersion: unknown, kind: unknown): Origin {
   if (origin.from === "derived" || typeof apiVersion !== "string" || typeof kind !== "string") return origin;
-  if (!isPeersGroup(apiVersion)) return origin;
+  if (!isIstioGroup(apiVersion)) return origin;
   const [version, word] = [shownName(apiVersion), shownName(kind)];
   const key = `${version} ${word}`;
   let written = SPELLINGS.get(key);

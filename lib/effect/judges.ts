@@ -12,8 +12,7 @@ import { judgeSidecar } from "./sidecar.ts";
 import { judgeTelemetry } from "./telemetry.ts";
 import { judgeVirtualService } from "./virtual_service.ts";
 
-// Servers of Gateways without a listener, although some workload serves the Gateway.
-
+/** Reports servers of a Gateway that have no listener, although some workload serves the Gateway. */
 const judgeGateway: Judge<"Gateway"> = ({ key, spec }, { mesh, routers, inForce, noteDead }) => {
   const dead = spec.servers.map((_, at) => at).filter((at) =>
     // A server that passes connections on has clusters even without a listener.

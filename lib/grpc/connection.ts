@@ -99,7 +99,7 @@ export class Connection {
     return this.#waiting.size < MAX_WAITING;
   }
 
-  /** A call has come. */
+  /** A call was opened. */
   opened(call: Call): void {
     this.#anyCall = true;
     this.calls.add(call);
@@ -125,7 +125,7 @@ export class Connection {
     this.#waiting.set(what, { since: this.#time.now, end });
   }
 
-  /** The first message of a call has come. */
+  /** The first message of a call has arrived. */
   begun(call: Call): void {
     this.#waiting.delete(call);
   }
@@ -141,7 +141,7 @@ export class Connection {
     const limits = this.#limits;
     const { now } = this.#time;
     if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
-    // Unread input may be everything that the client still owes.
+    // The missing input may have arrived and wait to be read.
     if (!this.h2.waitsForTurn) {
       const { insideSince } = this.h2;
       if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");

@@ -35,7 +35,7 @@ export function isServed(ingress: Fact<"Ingress">, read: IngressReader): boolean
  * Whether the class of a served Ingress names the controller in Istio's spelling. Istio's control plane may serve the
  * Ingress as well.
  */
-export function isOfPeersClass(ingress: Fact<"Ingress">, read: Pick<IngressReader, "fact" | "facts">): boolean {
+export function isOfIstioClass(ingress: Fact<"Ingress">, read: Pick<IngressReader, "fact" | "facts">): boolean {
   if (Object.hasOwn(ingress.meta.annotations, CLASS_ANNOTATION)) return false;
   const controller = classOf(ingress, read)?.spec.controller;
   return controller !== undefined && controller !== INGRESS_CONTROLLER;

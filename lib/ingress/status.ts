@@ -11,7 +11,7 @@ import type { Fact, IngressAddressData } from "../config/facts/types.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 import type { ChangeSet } from "../config/store.ts";
 import { type AddressReader, ingressAddresses, sameAddresses } from "./addresses.ts";
-import { isOfPeersClass, isServed } from "./class.ts";
+import { isOfIstioClass, isServed } from "./class.ts";
 import type { IngressReader } from "./reader.ts";
 
 /** Inputs of statuses. */
@@ -31,6 +31,7 @@ export type IngressStatusListener = (keys: readonly string[]) => void;
 /** Fields of the mesh configuration that decide about the served Ingresses and their addresses. */
 const FIELDS = ["ingressClass", "ingressControllerMode", "ingressService", "ingressSelector"] as const;
 
+/** The desired statuses of all Ingresses. */
 export class IngressStatuses {
   readonly #options: IngressStatusOptions;
   readonly #listeners = new Set<IngressStatusListener>();
@@ -85,7 +86,7 @@ export class IngressStatuses {
     if (FIELDS.some((field) => before[field] !== mesh[field])) this.#lookAtAll();
   }
 
-  /** Follows no more. */
+  /** Ends the subscription to the facts. */
   stop(): void {
     this.#stop();
   }
@@ -128,8 +129,8 @@ export class IngressStatuses {
     } else if (this.#served.delete(key) && ingress !== undefined) this.#leave(key, ingress.spec.addresses);
   }
 
-  #leave(key: string, said: readonly IngressAddressData[]): void {
-    if (said.length > 0 && this.#isOwn(said)) this.#left.set(key, said);
+  #leave(key: string, addresses: readonly IngressAddressData[]): void {
+    if (addresses.length > 0 && this.#isOwn(addresses)) this.#left.set(key, addresses);
   }
 
   /** Whether this server wrote, or would have written, the addresses. */
@@ -148,7 +149,7 @@ export class IngressStatuses {
       facts: (kind) => facts.list(kind),
     };
     const { addresses } = ingress.spec;
-    return addresses.length > 0 && !this.#isOwn(addresses) && isOfPeersClass(ingress, read);
+    return addresses.length > 0 && !this.#isOwn(addresses) && isOfIstioClass(ingress, read);
   }
 
   #isServed(ingress: Fact<"Ingress">): boolean {

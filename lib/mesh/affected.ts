@@ -48,13 +48,13 @@ export const WORKLOAD_KEY = {
   extensions: "extensions",
 } as const;
 
-/** Filled by the indexes during a change. */
+/** The keys affected by one change. The indexes add the keys. */
 export class AffectedKeys {
   /** Things, by kind and name. */
   readonly things = new InvalidatedKeys();
   /** Facts about single workloads, by kind and namespace of the workloads. */
   readonly workloads = new InvalidatedKeys();
-  /** Hosts with possibly something new or nothing any more: hosts of services and virtual services. */
+  /** Hosts of services and virtual services that may have appeared or disappeared. */
   readonly hosts = new Set<string>();
 
   /** Adds changed hosts. */
@@ -62,7 +62,7 @@ export class AffectedKeys {
     addHostKeys(this.things, kind, hosts);
   }
 
-  /** Adds namespaces of workloads with a possibly changed fact. `*`: all. */
+  /** Adds namespaces of workloads whose facts may have changed. `*`: all. */
   addNamespaces(kind: string, namespaces: Iterable<string>): void {
     addNamespaces(this.workloads, kind, namespaces);
   }

@@ -1,8 +1,8 @@
 /**
  * Virtual services in force: names full and lower case, delegates merged in.
  *
- * {@linkcode VirtualServiceResolver} works incrementally: a changed object costs itself, and a delegate also costs the
- * roots.
+ * {@linkcode VirtualServiceResolver} works incrementally: a change rebuilds the changed object, and for a delegate also
+ * the delegate's roots.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export class VirtualServiceResolver {
   readonly #options: VirtualServiceOptions;
   readonly #sources = new Map<string, Source>();
   readonly #effective = new Map<string, EffectiveVirtualService>();
-  /** Keys of the naming roots, by delegate key; also for a missing delegate. */
+  /** Keys of the roots that name a delegate, by the delegate's key. The delegate may be missing. */
   readonly #rootsOf = new Map<string, Set<string>>();
   readonly #problems = new Map<string, readonly string[]>();
 
@@ -96,7 +96,7 @@ export class VirtualServiceResolver {
     return this.#rootsOf.get(key) ?? NO_ROOTS;
   }
 
-  /** Delegates without a merge, in words, by key of the root. */
+  /** Why delegates were not merged, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
     return this.#problems;
   }

@@ -53,7 +53,7 @@ export function meshOfReads(
   );
 }
 
-/** Has a mesh take the configuration of other texts. @throws {RangeError} As {@linkcode meshOfReads}. */
+/** Gives a mesh the mesh configuration of other texts. @throws {RangeError} As {@linkcode meshOfReads}. */
 export function useMeshConfigOf(
   mesh: OfflineMesh,
   reads: readonly FileRead[],
@@ -76,8 +76,6 @@ function unusable(name: string, problems: string): Finding {
   const message = `the mesh configuration of ${name} is refused: ${problems.split("\n").join("; ")}`;
   return findingOf("unusable-mesh-configuration", { severity: "error", place: NOWHERE, message });
 }
-
-// The mesh configuration among the files of a command, in any of the objects that usually contain one.
 
 /** A mesh configuration among the files. */
 interface FoundMeshConfig {

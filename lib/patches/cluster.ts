@@ -46,7 +46,10 @@ export function patchCluster(
   return now;
 }
 
-/** A name decides alone. The other conditions match parts of the cluster's name: `outbound|80|v1|reviews.default`. */
+/**
+ * If the match has a name, only the name counts. The other conditions match parts of the cluster's name:
+ * `outbound|80|v1|reviews.default`.
+ */
 function matches({ name = "" }: Cluster, match: ClusterMatch | undefined, of: PatchedCluster): boolean {
   if (match === undefined) return true;
   if (match.name) return match.name === name;

@@ -95,7 +95,7 @@ export class Aggregate {
     this.#sources.delete(reports.id);
   }
 
-  /** Has a listener called with every later report about workloads, as long as the aggregate is there. */
+  /** Calls a listener with every later report about workloads, for the life of the aggregate. */
   onWorkloads(listener: WorkloadListener): void {
     this.#listeners.push(listener);
   }

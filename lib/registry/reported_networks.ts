@@ -11,11 +11,12 @@ interface NetworksReport {
   readonly known: RegistryNetworks;
 }
 
+/** The networks and their entrances, by registry. */
 export class ReportedNetworks {
   readonly #reports = new Map<string, NetworksReport>();
   readonly #listeners: (() => void)[] = [];
 
-  /** Takes a registry's whole knowledge. */
+  /** Replaces everything that a registry has reported. */
   set({ provider, clusterId }: NetworkReporter, known: RegistryNetworks): void {
     const key = `${provider}/${clusterId}`;
     if (samePlain(this.#reports.get(key)?.known, known)) return;
@@ -23,13 +24,13 @@ export class ReportedNetworks {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Forgets a registry. */
+  /** Removes a registry's report. */
   remove({ provider, clusterId }: NetworkReporter): void {
     if (!this.#reports.delete(`${provider}/${clusterId}`)) return;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Has a listener called with each change. */
+  /** Calls a listener at each change. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

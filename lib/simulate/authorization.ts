@@ -9,8 +9,6 @@ import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 import { matchesMetadata, NotJudged } from "./matchers.ts";
 import { type JudgedTraffic, matchingRule } from "./rbac.ts";
 
-// Tokens in a request, found in the same places as the filter that verifies tokens.
-
 type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
 
 const TYPE = "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication";

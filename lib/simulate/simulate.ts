@@ -35,8 +35,6 @@ import type {
 } from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
 
-// Requests answered by the proxy itself because the route has a fault.
-
 type FaultLevel = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
 type FaultSetting = envoy.extensions.filters.http.fault.v3.HTTPFault;
 

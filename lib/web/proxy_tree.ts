@@ -217,8 +217,6 @@ function links(causes: readonly string[]): Html | false {
     }${more.length > 0 && ` and ${more.length} more`}`;
 }
 
-// The resources of a connected proxy for the pages. Each resource is decoded when a page asks for it.
-
 /** The resources of a proxy, and its route configurations in parts. */
 interface DecodedProxy {
   readonly resources: ProxyResources;

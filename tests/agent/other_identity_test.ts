@@ -80,7 +80,7 @@ function namesAt(
 
 Deno.test({
   name:
-    "a gateway shows the identity and the credential that another program hands out, and certificates in files by its agent",
+    "a gateway presents the identity and the credential from another program, and the certificates from files that its agent serves",
   ignore: envoyPath() === undefined,
   fn: () =>
     withPorts(7, async ([named = 0, files = 0, own = 0, admin = 0, status = 0, readiness = 0, metrics = 0]) => {

@@ -14,7 +14,7 @@ const text = (name: string) => Deno.readTextFileSync(new URL(name, examples));
 /** The end of the certificate in the triggering example. */
 const END = Date.UTC(2025, 5, 30);
 
-Deno.test("a certificate that ends is found when it ends, though nothing has changed, by looking at its Gateway alone", () => {
+Deno.test("an expired certificate is found at its expiry, though no object has changed, by a look at its Gateway alone", () => {
   let now = END - 1000;
   const folder = new AnalyzedFolder({}, false, () => now);
   folder.write({ "a.yaml": text("triggers.yaml") });
@@ -29,7 +29,7 @@ Deno.test("a certificate that ends is found when it ends, though nothing has cha
   assert.equal(folder.analysis.nextInstant, undefined);
 });
 
-Deno.test("of several ends the next is awaited, each in its turn", () => {
+Deno.test("of several expiries the next is awaited, one after the other", () => {
   let now = END - 1000;
   const folder = new AnalyzedFolder({}, false, () => now);
   folder.write({
@@ -73,7 +73,7 @@ metadata: { name: cert, namespace: ${namespace} }
 data: ${data}
 `;
 
-Deno.test("a secret of a remote cluster that lacks a key is found with the cluster's name, until it is complete or the cluster gone, by looking at its Gateway alone", () => {
+Deno.test("a remote cluster's secret that lacks a key is found with the cluster's name, until the secret is complete or the cluster is gone, by a look at its Gateway alone", () => {
   const folder = new AnalyzedFolder();
   folder.write({
     "a.yaml": GATEWAY,
@@ -100,7 +100,7 @@ Deno.test("a secret of a remote cluster that lacks a key is found with the clust
   assert.deepEqual(said(), [2]);
 });
 
-Deno.test("authorities are asked of the first of several names alone, as Envoy has one list of them", () => {
+Deno.test("of several credential names only the first must have authorities, because Envoy has one list of authorities", () => {
   const pem = text("clean.yaml");
   const secrets = pem.slice(pem.indexOf("---\n"));
   const certificate = /(?<=tls\.crt: \|\n)(?: {4}.*\n)+/.exec(secrets)![0];
@@ -117,7 +117,7 @@ Deno.test("authorities are asked of the first of several names alone, as Envoy h
   assert.match(found("second, first").join(), /credentialNames\[0\]: "second", expected a Secret with ca\.crt/);
 });
 
-Deno.test("a destination rule's credential is looked at like a gateway's, and a missing one where others are known", () => {
+Deno.test("a destination rule's credential is checked like a gateway's, and reported as missing where other secrets are known", () => {
   const pem = text("clean.yaml");
   const secrets = pem.slice(pem.indexOf("---\n"));
   const rule = (name: string, mode: string) =>
@@ -159,7 +159,7 @@ spec:
 ---
 `;
 
-Deno.test("a credential that nobody has is an error for a server and for files that are whole, at gateways and rules", () => {
+Deno.test("a credential that exists nowhere is an error for a server and for complete files, at gateways and rules", () => {
   for (const written of [GATEWAY, destination("mode: MUTUAL, credentialName: cert")]) {
     assert.deepEqual(credentialFindings(written), [], "files seldom have all Secrets");
     for (const more of [{ served: true }, { whole: true }]) {
@@ -179,7 +179,7 @@ Deno.test("a rule for workloads of its namespace does not find the Secret of ano
   );
 });
 
-Deno.test("a Secret that is there and refused is not called missing", () => {
+Deno.test("a Secret that exists but is refused is not reported as missing", () => {
   const refused = secret("shop", "{ tls.crt: not base64! }");
   for (const written of [GATEWAY + "---\n", destination("mode: MUTUAL, credentialName: cert")]) {
     const [one, ...others] = credentialFindings(written + refused);
@@ -191,7 +191,7 @@ Deno.test("a Secret that is there and refused is not called missing", () => {
   }
 });
 
-Deno.test("authorities in a ConfigMap are judged like those in a Secret, with any workload selector or none", () => {
+Deno.test("authorities in a ConfigMap are judged like authorities in a Secret, with any workload selector or none", () => {
   const [, certificate = ""] = /tls\.crt: \|\n((?: {4}.*\n)+)/.exec(text("clean.yaml")) ?? [];
   const map = (data: string) =>
     `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: roots, namespace: shop }\ndata:${data}\n`;
@@ -216,7 +216,7 @@ Deno.test("authorities in a ConfigMap are judged like those in a Secret, with an
   );
 });
 
-Deno.test("findings about a credential hold nothing of the secret", () => {
+Deno.test("findings about a credential contain no part of the secret", () => {
   const input = new URL("../testdata/analyze/manifests/input/credentials.yaml", import.meta.url);
   const written = Deno.readTextFileSync(input);
   const folder = new AnalyzedFolder();
@@ -227,7 +227,7 @@ Deno.test("findings about a credential hold nothing of the secret", () => {
   assert.deepEqual(contents.filter((line) => said.includes(line)), []);
 });
 
-Deno.test("an empty key is called wrong, a right one is not, and hostile text costs a verdict", () => {
+Deno.test("an empty key is reported, a correct key is not, and hostile text costs only a verdict", () => {
   const clean = text("clean.yaml");
   const pem = (word: string) =>
     new RegExp(`-----BEGIN ${word}-----[^-]+-----END ${word}-----`).exec(clean)![0].replace(/^ +/gm, "");

@@ -93,7 +93,7 @@ Deno.test("keys stay while the issuer cannot be asked, and it is not asked for e
   clock.ms += KEYS_MAX_AGE;
   for (let i = 0; i < 5; i++) assert.equal(await verdict(token), "cart");
   assert.equal(keyFetches(issuer), 2);
-  assert.deepEqual(failures, [`the issuer's keys cannot be had: ${issuer.url}/keys: status 503, expected 200`]);
+  assert.deepEqual(failures, [`the issuer's keys cannot be fetched: ${issuer.url}/keys: status 503, expected 200`]);
 });
 
 Deno.test("an issuer that never had keys refuses with the reason, and is asked again after a pause", async () => {
@@ -101,7 +101,7 @@ Deno.test("an issuer that never had keys refuses with the reason, and is asked a
   const { clock, verdict } = trusting(issuer);
   const token = await issuer.token();
   issuer.answer = () => new Response("junk");
-  const reason = /^token: the issuer's keys cannot be had: expected a JSON Web Key Set, got text that is not JSON$/;
+  const reason = /^token: the issuer's keys cannot be fetched: expected a JSON Web Key Set, got text that is not JSON$/;
   for (let i = 0; i < 5; i++) assert.match(await verdict(token), reason);
   issuer.answer = undefined;
   assert.match(await verdict(token), reason);

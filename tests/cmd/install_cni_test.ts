@@ -97,7 +97,7 @@ async function refused(folder: string, args: readonly string[], env: Record<stri
   return { code, lines: new TextDecoder().decode(stderr).trimEnd().split("\n") };
 }
 
-Deno.test("ports in use and a run folder that cannot be had are named at once, one line each, no stack", async () => {
+Deno.test("ports in use and an unusable run folder are reported together, each in one line without a stack", async () => {
   const folder = await Deno.makeTempDir({ prefix: "mcni-" });
   const taken = Deno.listen({ hostname: "::", port: 0 });
   try {

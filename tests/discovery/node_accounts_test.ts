@@ -25,7 +25,7 @@ function setup() {
 
 Deno.test("a pod that took the name of the caller's proves nothing, and one that is not known yet may be tried again", () => {
   const { api, ask } = setup();
-  const later = { refusal: "pod system/n of the caller is not known here yet", isPassing: true };
+  const later = { refusal: "pod system/n of the caller is not known here yet", isTemporary: true };
   assert.deepEqual(ask(), later);
   api.apply({ upserted: [pod("n", "system", "node", "a"), pod("cart", "shop", "cart", "a")], removed: [] });
   assert.deepEqual(ask(), { identity: { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" } });
@@ -41,7 +41,7 @@ Deno.test("the cluster that has the caller's pod decides: a workload on a node o
   const ask = () => accounts.mayImpersonate({ identity: NODE, pod: { name: "n", uid: "uid-n" } }, CART);
   ownApi.apply({ upserted: [pod("cart", "shop", "cart", "a")], removed: [] });
   remoteApi.apply({ upserted: [pod("n", "system", "node", "a")], removed: [] });
-  assert.equal((ask() as { isPassing?: boolean }).isPassing, true, "its cluster is not known yet");
+  assert.equal((ask() as { isTemporary?: boolean }).isTemporary, true, "its cluster is not known yet");
   stores = [own, remote];
   assert.match((ask() as { refusal: string }).refusal, /no pod of shop\/cart runs on node a/);
   remoteApi.apply({ upserted: [pod("cart", "shop", "cart", "a")], removed: [] });

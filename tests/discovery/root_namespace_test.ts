@@ -36,7 +36,7 @@ Deno.test("a Sidecar for the whole mesh is in force in Istio's root namespace, a
   assert.doesNotThrow(() => clusters(both, named));
 });
 
-Deno.test("a server takes the root namespace of its folder at start, and reports later objects in another one", async () => {
+Deno.test("a server takes the root namespace of its folder at start, and reports later objects in another root namespace", async () => {
   await withServer({ "s.yaml": sidecar("istio-system") }, async ({ ports, mesh, pipeline }, folder) => {
     assert.equal(mesh.state.mesh.rootNamespace, "istio-system");
     assert.equal(JSON.parse((await page(ports.http, "/debug/mesh")).body).rootNamespace, "istio-system");
@@ -69,7 +69,7 @@ Deno.test("a server takes the root namespace of its folder at start, and reports
   });
 });
 
-Deno.test("a root namespace that an empty folder fixes is a warning in the log and on the page, until an object lies in it", async () => {
+Deno.test("a root namespace chosen for an empty folder is a warning in the log and on the page, until the namespace has an object", async () => {
   const { log, lines } = openLog();
   const said = () => lines.map((line) => JSON.stringify(line)).filter((line) => line.includes("MSH0210"));
   await withServer({}, async ({ ports, pipeline }, folder) => {
@@ -101,7 +101,7 @@ Deno.test("a root namespace that an empty folder fixes is a warning in the log a
   assert.deepEqual(said(), []);
 });
 
-Deno.test("a server does not start when two namespaces hold objects for the whole mesh, and starts when one is named", async () => {
+Deno.test("a server does not start when two namespaces hold objects for the whole mesh, and starts when the root namespace is named", async () => {
   const configDir = await Deno.makeTempDir();
   const meshConfig = `${configDir}/../${crypto.randomUUID()}.mesh`;
   try {

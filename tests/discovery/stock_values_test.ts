@@ -72,7 +72,7 @@ async function resourcesOf(port: number, http: number, cluster: string | undefin
 }
 
 for (const own of ["Orch", "Kubernetes"]) {
-  Deno.test(`a server of cluster ${own} gives proxies the same, whether they say Orch, Kubernetes or nothing`, async () => {
+  Deno.test(`a server of cluster ${own} gives proxies the same resources, whether they name Orch, Kubernetes or no cluster`, async () => {
     await withServer({ "world.yaml": WORLD }, async ({ ports }) => {
       const said = await resourcesOf(ports.grpc, ports.http, undefined);
       assert.match(said.clusters, /inbound\|8080\|\|/);
@@ -91,7 +91,7 @@ for (const own of ["Orch", "Kubernetes"]) {
   });
 }
 
-Deno.test("proxies of any other cluster are a finding and a log line, once for each name, until they go", async () => {
+Deno.test("proxies of any other cluster are a finding and a log line, once for each name, until they disconnect", async () => {
   const log = openLog();
   await withServer({ "world.yaml": WORLD }, async ({ ports }) => {
     const warnings = async () => {
@@ -116,7 +116,7 @@ Deno.test("proxies of any other cluster are a finding and a log line, once for e
   }, { log: log.log, options: { manifestServices: true } });
 });
 
-Deno.test("the cluster names of clients do not fill a list", async () => {
+Deno.test("the list of clients' cluster names is bounded", async () => {
   await withServer({}, async ({ ports }) => {
     const clients = await Promise.all(Array.from({ length: 30 }, async (_, i) => {
       const id = `sidecar~10.9.0.${i}~a-${i}.x~x.svc.cluster.local`;
@@ -132,7 +132,7 @@ Deno.test("the cluster names of clients do not fill a list", async () => {
   });
 });
 
-Deno.test("a token of a stock agent is asked about at the server's own API, one of another cluster is not", async () => {
+Deno.test("a token of a stock agent is reviewed by the server's own API, a token of another cluster is not", async () => {
   const asked: string[] = [];
   const user = { username: "system:serviceaccount:shop:cart", groups: ["system:serviceaccounts"] };
   const api = new ApiClient({
@@ -161,7 +161,7 @@ Deno.test("a token of a stock agent is asked about at the server's own API, one 
 const review_ = (api: ApiClient) => tokenReviewer(api, { clusterId: "Orch", clusterAliases: {} }, undefined);
 
 /** Value by value: ours, and Istio's. A server and an agent without a flag take both. */
-Deno.test("every default value that crosses between the programs is taken in both spellings", () => {
+Deno.test("every default value that is sent between the programs is accepted in both spellings", () => {
   const settings = defaultSettings("pilot-discovery");
   const rows: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
     "audiences of tokens": [["mesh-ca", "istio-ca"], tokenAudiences(settings.TOKEN_AUDIENCES)],

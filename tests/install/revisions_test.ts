@@ -81,12 +81,12 @@ for (
     [[], { "kubernetes.io/metadata.name": "mesh-system", "mesh.io/rev": "canary" }, {}],
   ] as const
 ) {
-  Deno.test(`pods ${JSON.stringify(ofPod)} of a namespace ${JSON.stringify(ofNamespace)} are asked of ${webhooks[0] ?? "nobody"}`, () => {
+  Deno.test(`pods ${JSON.stringify(ofPod)} of a namespace ${JSON.stringify(ofNamespace)} are injected by ${webhooks[0] ?? "nobody"}`, () => {
     assert.deepEqual(asked(ofNamespace, ofPod), webhooks);
   });
 }
 
-Deno.test("a tag that is moved to the default revision asks the default revision's server, by the same objects", () => {
+Deno.test("a tag that is moved to the default revision asks the default revision's server, with the same objects", () => {
   assert.deepEqual(asked({ "mesh.io/rev": "prod" }, {}, [{ tags: ["prod"] }, { revision: "canary" }]), [
     "mesh-revision-tag-prod meshd",
   ]);
@@ -101,7 +101,7 @@ const labelsOf = (choices: Readonly<Record<string, readonly string[]>>) =>
 const REVISIONS = ["default", "canary", "prod", "other"];
 const revisionLabels = { "mesh.io/rev": REVISIONS, "istio.io/rev": REVISIONS };
 
-Deno.test("whatever the labels of pod and namespace, one webhook at most is asked", () => {
+Deno.test("for any labels of pod and namespace, at most one webhook is asked", () => {
   const injection = ["enabled", "disabled"];
   const namespaces = labelsOf({ ...revisionLabels, "mesh-injection": injection, "istio-injection": injection });
   const inject = ["true", "false"];
@@ -120,7 +120,7 @@ Deno.test("no object of a revision is an object of the default revision, or shar
   assert.deepEqual(own.filter((id) => /^(Namespace|PriorityClass|Validating|CustomResource)/.test(id)), []);
 });
 
-Deno.test("a revision whose objects would be a lock, a config map or a role of something else is refused", () => {
+Deno.test("a revision is refused if its objects would have the names of other locks, config maps or roles", () => {
   const installed = objectsOf({ revision: "blue", tags: ["prod"] }).filter(({ kind }) => /ConfigMap|Role/.test(kind));
   const names = [...installed, ...objectsOf({})].map(({ metadata: { name } }) => name);
   const others = [...Object.keys(LOCKS), ...names, "mesh-ca-root-cert", "mesh-ca-secret", "meshd-signing"];

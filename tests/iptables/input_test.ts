@@ -12,7 +12,7 @@ function problems(changes: Changes): string[] {
   return assert.fail("nothing was refused");
 }
 
-Deno.test("without inputs nothing is redirected but the proxy's calls to itself, for user and group 1337", () => {
+Deno.test("without inputs only the proxy's calls to itself are redirected, for user and group 1337", () => {
   const config = configOf();
   assert.deepEqual(config.inboundPorts, { all: false, only: [] });
   assert.deepEqual(config.outboundRanges, { all: false, only: { 4: [], 6: [] } });
@@ -88,7 +88,7 @@ Deno.test("each problem has an expectation", () => {
   );
 });
 
-Deno.test("of a long list of the wrong kind ten are reported, the last with how many more there are", () => {
+Deno.test("of a long list of wrong elements ten are reported, the last with the number of the others", () => {
   const texts = Array.from({ length: 3000 }, (_, i) => `x${i}`).join(",");
   for (const changes of [{ inboundPorts: texts }, { outboundRanges: texts }, { groups: texts }]) {
     const reported = problems(changes);
@@ -100,7 +100,7 @@ Deno.test("of a long list of the wrong kind ten are reported, the last with how 
   assert.match(problems({ inboundPorts: "x".repeat(1e6) }).join(), /^inboundPorts: got "x{200}\.\.\.", expected /);
 });
 
-Deno.test("* among others is refused: it stands alone, where it may stand at all", () => {
+Deno.test("* among other elements is refused: * must be alone, where it is allowed at all", () => {
   for (const changes of [{ inboundPorts: "*,80" }, { outboundRanges: "10.0.0.0/8,*" }, { groups: "*,5" }]) {
     assert.match(problems(changes).join(), /^\w+: got "\*", expected .*, or \* alone for all$/);
   }
@@ -110,7 +110,7 @@ Deno.test("* among others is refused: it stands alone, where it may stand at all
   assert.match(problems({ groupsExcluded: "*" }).join(), /^groupsExcluded: got "\*", expected (?!.*alone)/);
 });
 
-Deno.test("an element that is there twice, in any spelling, counts once", () => {
+Deno.test("an element that is listed twice, in any spelling, counts once", () => {
   const config = configOf({
     inboundPorts: "80,80,080,80:80,79:80",
     outboundPortsExcluded: "22, 22",
@@ -127,7 +127,7 @@ Deno.test("an element that is there twice, in any spelling, counts once", () => 
   assert.deepEqual(config.interfacesExcluded, ["eth0"]);
 });
 
-Deno.test("an exception that has no effect deserves a word: of a list, and of DNS that is not redirected", () => {
+Deno.test("an exception without effect is a warning: an exception from a list, and from DNS that is not redirected", () => {
   const warnings = (changes: Changes) => readInputs(inputs(changes), around).warnings;
   assert.deepEqual(warnings({ inboundPorts: "80,81", inboundPortsExcluded: "81,15021" }), [
     "inboundPortsExcluded holds only where inboundPorts is *, and excludes nothing of its list",
@@ -141,7 +141,7 @@ Deno.test("an exception that has no effect deserves a word: of a list, and of DN
   assert.deepEqual(warnings({ inboundPorts: "*", inboundPortsExcluded: "81" }), []);
 });
 
-Deno.test("no text gets through that a rule could be made of", () => {
+Deno.test("no text is accepted that could become a rule", () => {
   for (const text of ["80 -j ACCEPT", "80\n-A OUTPUT", "80;reboot", "`id`", "-1", "0x50", "८०"]) {
     assert.throws(() => configOf({ inboundPorts: text }), InputError, text);
     assert.throws(() => configOf({ outboundRanges: text }), InputError, text);
@@ -152,7 +152,7 @@ Deno.test("no text gets through that a rule could be made of", () => {
   }
 });
 
-Deno.test("ranges are canonical: host bits are cut, an address alone is itself, families part", () => {
+Deno.test("ranges are canonical: host bits are cut, a single address stays, and families are separated", () => {
   const { only } =
     configOf({ outboundRanges: "10.1.2.3/8, 192.168.1.1,FD00:0:0::1/8,2001:db8::7,10.0.0.0/8" }).outboundRanges;
   assert.deepEqual(only, { 4: ["10.0.0.0/8", "192.168.1.1/32"], 6: ["fd00::/8", "2001:db8::7/128"] });

@@ -16,7 +16,7 @@ function share({ mesh }: ScopeWorld, a: string, b: string): boolean {
   return mesh.scope(a, {}) === mesh.scope(b, {});
 }
 
-Deno.test("namespaces that see the same share a scope, also with gateways", () => {
+Deno.test("namespaces that see the same objects share a scope, also with gateways", () => {
   const { mesh } = world();
   for (const namespace of NAMESPACES) {
     assert.equal(mesh.scope(namespace, {}), mesh.scope("a", {}));
@@ -37,7 +37,7 @@ Deno.test("objects exported to some namespaces distinguish these namespaces; nam
   assert.ok(share(made, "a", ROOT), "they come together again");
 });
 
-Deno.test("of two services of one host a namespace gets its own, which sets it apart if another one is older", () => {
+Deno.test("of two services of one host a namespace gets its own service, and has its own scope if the other service is older", () => {
   const made = world();
   made.put([{ host: "x.com", namespace: "b", created: 1 }], []);
   assert.ok(!share(made, "a", "b"));
@@ -56,7 +56,7 @@ Deno.test("rules for services of their own namespace distinguish no namespace, r
   assert.ok(!share(made, "a", "c"));
 });
 
-Deno.test("virtual services that two namespaces export to each other set them apart: each prefers its own", () => {
+Deno.test("virtual services that two namespaces export to each other give them different scopes: each prefers its own", () => {
   const made = world();
   const spec = { hosts: ["x.com"], exportTo: ["a", "b"], http: [{ route: [{ destination: { host: "x.com" } }] }] };
   made.put([], ["a", "b"].map((namespace) => networkingObject("VirtualService", namespace, "one", spec)));
@@ -75,7 +75,7 @@ Deno.test("a scope stays the same object for namespaces that still see the same 
   assert.equal(
     made.mesh.scope("a", {}),
     own,
-    "a namespace that is alone keeps its scope, also when it sees something else",
+    "a namespace that is alone in its scope keeps the scope, also when it sees other objects",
   );
   assert.ok(made.mesh.hasScope(own));
   made.put([{ host: "z.com", namespace: "a" }, { host: "w.com", namespace: "a" }], []);
@@ -99,7 +99,7 @@ Deno.test("a Sidecar of the root namespace makes one scope for all namespaces th
   );
 });
 
-Deno.test("scopes of namespaces that are no longer asked about are forgotten", () => {
+Deno.test("scopes of namespaces without queries are dropped", () => {
   const made = world();
   made.put([{ host: "z.com", namespace: "a", exportTo: ["."] }], []);
   const scope = made.mesh.scope("a", {});
@@ -204,7 +204,7 @@ Deno.test("after any changes a shared scope shows each namespace the same object
   );
 });
 
-Deno.test("the difference of two scopes is complete", () => {
+Deno.test("the difference of two scopes names every difference", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20, size: "max" }), namespace, namespace, (steps, a, b) => {
       const world = new ScopeWorld({ shared: true });

@@ -57,7 +57,7 @@ for (const [form, text] of Object.entries(forms)) {
   });
 }
 
-Deno.test("of a file whose objects differ none is taken, and one that has errors says where its object begins", () => {
+Deno.test("a file with different objects is refused, and errors name the line of the object", () => {
   const differ = parse(`${operator("REGISTRY_ONLY")}---\n${map("ALLOW_ANY")}`);
   assert.equal(differ.value, undefined);
   assert.match(differ.findings[0]!.message, /IstioOperator istio-system\/main and ConfigMap istio-system\/istio/);
@@ -86,7 +86,7 @@ function diff(old: Readonly<Record<string, string>>, now: Readonly<Record<string
   }));
 }
 
-Deno.test("a version's own mesh configuration holds in a comparison: an edit of it alone is a change, unless one is given", () => {
+Deno.test("a comparison uses each version's own mesh configuration: an edit of the mesh configuration alone is a change, unless a mesh configuration is given", () => {
   const files = (mode: string) => ({ "install.yaml": operator(mode), "pod.yaml": POD });
   const [old, now] = [files("ALLOW_ANY"), files("REGISTRY_ONLY")];
   const { groups } = diff(old, now);
@@ -96,7 +96,7 @@ Deno.test("a version's own mesh configuration holds in a comparison: an edit of 
   assert.deepEqual(diff(old, now, "outboundTrafficPolicy: { mode: REGISTRY_ONLY }").groups, []);
 });
 
-Deno.test("a mesh configuration of the new version that has errors is a new finding, and the defaults stand for it", () => {
+Deno.test("a mesh configuration of the new version with errors is a new finding, and the defaults take its place", () => {
   const files = (mode: string) => ({ "install.yaml": operator(mode), "pod.yaml": POD });
   const { findings } = diff(files("ALLOW_ANY"), files("SOMETIMES"));
   assert.deepEqual(findings.appeared.map(({ code, severity }) => `${severity} ${code}`), ["error MSH1051"]);

@@ -14,7 +14,7 @@ function client(type: string, delta: boolean, names: readonly string[], version 
 }
 
 for (const [variant, delta] of [["incremental", true], ["state of the world", false]] as const) {
-  Deno.test(`${variant}: a listener that a client names is left out, the others come, and it is taken when it can be`, () => {
+  Deno.test(`${variant}: a rejected listener that the client names is left out, the others are sent, and it is accepted later`, () => {
     const { one, has } = client(LISTENER, delta, ["a", "b", "c"]);
     one.reject(LISTENER, "Error adding/updating listener(s) b: cannot bind '0.0.0.0:80': Address already in use");
     one.accept(LISTENER);
@@ -25,7 +25,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.deepEqual([has(), one.stream.refusals.refuses, one.laters.size], [["a", "b", "c"], false, 0]);
   });
 
-  Deno.test(`${variant}: each offer waits twice as long as the one before, and says nothing new in the same words`, () => {
+  Deno.test(`${variant}: each offer waits twice as long as the offer before, and the same rejection is not reported again`, () => {
     const { one } = client(LISTENER, delta, ["a", "b"]);
     const words = "b: Address already in use";
     one.reject(LISTENER, words);
@@ -40,7 +40,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.deepEqual(one.rejects.map(({ repeated }) => repeated), [false, ...waited.map(() => true)]);
   });
 
-  Deno.test(`${variant}: a stream that is over offers nothing`, () => {
+  Deno.test(`${variant}: a closed stream offers nothing`, () => {
     const { one } = client(LISTENER, delta, ["a"]);
     one.reject(LISTENER, "a is bad");
     one.close();
@@ -58,7 +58,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
   });
 }
 
-Deno.test("incremental: of 711 clusters one that is bad and not named is found, and all others come", () => {
+Deno.test("incremental: one bad cluster of 711, not named by the client, is found, and all others are sent", () => {
   const names = Array.from({ length: 711 }, (_, i) => `c${i}`);
   const { one, has } = client(CLUSTER, true, names);
   assert.equal(one.inbox[0]!.resources.size, 711, "the first response has all");
@@ -70,7 +70,7 @@ Deno.test("incremental: of 711 clusters one that is bad and not named is found, 
   assert.ok(one.received.length < 30, `${one.received.length} responses`);
 });
 
-Deno.test("state of the world: nothing is left out for a client that has something from an earlier stream", () => {
+Deno.test("state of the world: nothing is left out for a client that has resources from an earlier stream", () => {
   const { one } = client(LISTENER, false, ["a", "b"], "17");
   one.reject(LISTENER, "b is bad");
   assert.equal(one.inbox.length, 0, "without b the client would drop the b that it may have");
@@ -78,7 +78,7 @@ Deno.test("state of the world: nothing is left out for a client that has somethi
   assert.deepEqual(StreamClient.names(one.accept(LISTENER)), ["a", "b"]);
 });
 
-Deno.test("state of the world: a listener that was taken before stays as it was taken", () => {
+Deno.test("state of the world: a listener that was accepted before stays in its accepted version", () => {
   const { one, source } = client(LISTENER, false, ["a", "b"], "17");
   one.accept(LISTENER);
   source.change(LISTENER, [resource(LISTENER, "a", 2), resource(LISTENER, "b", 2)]);
@@ -98,7 +98,7 @@ Deno.test("a late rejection is not offered again: the client already has the rej
   assert.equal(one.inbox.length, 0);
 });
 
-Deno.test("what stands in for a virtual host is sent at once, not with the next push", () => {
+Deno.test("the replacement of a virtual host is sent at once, not with the next push", () => {
   const host = resource(VIRTUAL_HOST, "80/x");
   const source = new MemorySource().change(ROUTE, [resource(ROUTE, "80")]).changeHosts("80", [host]);
   const one = new StreamClient(source, true);

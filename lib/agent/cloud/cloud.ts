@@ -10,7 +10,7 @@
  */
 import { readRegularText } from "../../kernel/files/regular.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
-import { googleFacts, googleFactsByHand, googleMetadataOf } from "./google.ts";
+import { givenGoogleFacts, googleFacts, googleMetadataOf } from "./google.ts";
 import { amazonLocality, googleLocality } from "./localities.ts";
 import { type CloudFacts, metadataPages } from "./metadata_server.ts";
 
@@ -89,7 +89,7 @@ async function factsOf(
   const pages = (address: string) => metadataPages(address, DEADLINE, AbortSignal.timeout(DEADLINE));
   switch (name) {
     case "gcp": {
-      if (byHand !== undefined) return googleFactsByHand(byHand, settings.CLOUD_QUOTA_PROJECT);
+      if (byHand !== undefined) return givenGoogleFacts(byHand, settings.CLOUD_QUOTA_PROJECT);
       const facts = await googleFacts(pages(googleServer(settings)), settings.CLOUD_QUOTA_PROJECT);
       if (Object.keys(facts.metadata).length === 0) throw new Error(`no answer from ${googleServer(settings)}`);
       return facts;

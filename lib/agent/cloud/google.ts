@@ -36,8 +36,8 @@ export function googleMetadataOf(text: string): Record<string, string> | undefin
   return givenTexts({ gcp_project, gcp_project_number, gcp_gke_cluster_name, gcp_location });
 }
 
-/** Facts given by hand: nothing is asked. */
-export function googleFactsByHand(given: Readonly<Record<string, string>>, quotaProject: string): CloudFacts {
+/** The facts given by a setting. The metadata server is not asked. */
+export function givenGoogleFacts(given: Readonly<Record<string, string>>, quotaProject: string): CloudFacts {
   return factsOf(given, given.gcp_location, quotaProject);
 }
 

@@ -15,7 +15,7 @@ import { type ProbeAddress, probeSource } from "../probes/probe_socket.ts";
 /** The agent's name in requests to the workload. */
 const USER_AGENT = "mesh-probe/1.0";
 
-/** Makes the probe; an exception says why the workload is not well. */
+/** Makes the probe. An exception says why the workload is not ready. */
 export type WorkloadCheck = (signal: AbortSignal) => Promise<void>;
 
 /**

@@ -7,6 +7,7 @@ import { Buffer } from "node:buffer";
 import { concatBytes } from "../../resource/block.ts";
 import { fieldSize, putFieldHead } from "../../resource/protowire.ts";
 
+/** The facts about a workload. */
 export interface PeerInput {
   readonly workload: string;
   readonly namespace: string;
@@ -41,8 +42,8 @@ export function peerMetadata(
     }).map(([name, value]) => [name, value.slice(0, MAX_VALUE)]),
   );
   const further = additionalLabels(labels, additional);
-  const said = Object.keys(further).length === 0 ? parts : { ...parts, labels: further };
-  return { ...parts, header: Buffer.from(valueBytes(said)).toString("base64") };
+  const sent = Object.keys(further).length === 0 ? parts : { ...parts, labels: further };
+  return { ...parts, header: Buffer.from(valueBytes(sent)).toString("base64") };
 }
 
 /** As many labels as there is room for, in the given order. */

@@ -16,6 +16,7 @@ const NEW_LINE = 10, CARRIAGE_RETURN = 13, HASH = 35;
 const NOTHING: Uint8Array = new Uint8Array(0);
 const decoder = new TextDecoder();
 
+/** Cuts a source's bytes into whole lines, and drops comments that are not wanted. */
 export class WholeLines {
   readonly #keep: KeepComment | undefined;
   #rest: Uint8Array[] = [];

@@ -17,7 +17,7 @@ import { writeWhole } from "../secrets/output_files.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput, TokenServiceInput } from "./agent_input.ts";
 
-/** Inputs of both. */
+/** Inputs of the machine's token and of the token service. */
 export interface TokenParts {
   readonly clock: Clock;
   readonly log: Log;
@@ -47,7 +47,7 @@ export function tokenFaults(
   return faults;
 }
 
-/** The machine's token, not asked for yet; undefined: the workload's is in a file. */
+/** The machine's token, not requested yet. Undefined: the workload's token is in a file. */
 export async function machineToken(
   { settings, paths }: AgentInput,
   { clock, log }: TokenParts,
@@ -67,7 +67,7 @@ export async function machineToken(
 /**
  * Starts the service on the loopback address of the workload's first family.
  *
- * @throws Error when the port cannot be had
+ * @throws Error when the port cannot be used
  */
 export async function startTokenService(input: AgentInput, { clock, log, metrics }: TokenParts): Promise<HttpServer> {
   const { settings, cloud, workload, tokenService: { port } } = input;

@@ -69,8 +69,8 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];
   const logs = Object.fromEntries(ORIGINS.map((type) => {
     const messages = {
-      begins: `metrics of the ${type} are not whole`,
-      ends: `metrics of the ${type} are whole again`,
+      begins: `metrics of the ${type} are incomplete`,
+      ends: `metrics of the ${type} are complete again`,
     };
     return [type, new FailureLog(messages, input.log)];
   })) as FailureLogs;
@@ -92,12 +92,12 @@ const NEAR = 0.9;
  */
 function seriesLog(log: Logger): (seen: SeriesSeen) => void {
   const near = new FailureLog({
-    begins: "Envoy has nearly as many series of metrics as it may have",
-    ends: "Envoy has fewer series of metrics again",
+    begins: "Envoy is near its limit of metric series",
+    ends: "Envoy is no longer near its limit of metric series",
   }, log);
   const over = new FailureLog({
-    begins: "Envoy has as many series of metrics as it may have, and does not count in further ones",
-    ends: "Envoy counts in all series of metrics again",
+    begins: "Envoy has reached its limit of metric series, and leaves further series out",
+    ends: "Envoy leaves no metric series out any more",
   }, log);
   let known = 0;
   return ({ missing, counters, histograms }) => {

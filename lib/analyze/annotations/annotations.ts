@@ -25,8 +25,6 @@ import {
   isRangeListOrAll,
 } from "./values.ts";
 
-// The allowed values of annotations, and the successors of deprecated annotations.
-
 /** Checks of values by name, in our spelling; others may hold anything. */
 const ANNOTATION_VALUES: ReadonlyMap<string, CheckAnnotation> = new Map([
   ["prometheus.mesh.io/merge-metrics", isBoolean],

@@ -57,12 +57,13 @@ export type FactKeyKind =
 /** Lists over all namespaces with keys of their own. */
 export type Whole = "hosts" | "namespaces" | "workloads" | "secrets";
 
+/** The facts that the analysis reads. */
 export interface FactView {
   /** DNS suffix of services, `--domain`. */
   readonly domain: string;
   /**
-   * Whether there is nothing of a list in any namespace: then nothing follows from a missing object. `namespaces`
-   * counts Namespace objects alone. Key: `fact-lists` and the list.
+   * Whether a list is empty in all namespaces, so that a missing object proves nothing. `namespaces` counts Namespace
+   * objects alone. Key: `fact-lists` and the list.
    */
   empty(list: Whole): boolean;
   /** The service with a host. Key: `fact-host` HOST. */
@@ -80,8 +81,8 @@ export interface FactView {
   /** The workloads of a namespace, by key. Key: `fact-workloads` NAMESPACE. */
   workloads(namespace: string): readonly WorkloadFact[];
   /**
-   * The workloads of a namespace whose pods have all these labels; without labels: all workloads. Costs a look at the
-   * workloads with the rarest label. A new list at each call. Key: `fact-workloads` NAMESPACE.
+   * The workloads of a namespace whose pods have all these labels; without labels: all workloads. The cost grows with
+   * the number of workloads with the rarest label. A new list at each call. Key: `fact-workloads` NAMESPACE.
    */
   workloadsWith(namespace: string, labels: Readonly<Record<string, string>>): readonly WorkloadFact[];
   /** A secret. Key: `fact-secret` NAMESPACE/NAME. */

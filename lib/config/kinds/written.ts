@@ -5,7 +5,7 @@
  */
 import { encodeField } from "../schema/encode.ts";
 import { inPeersSpelling } from "../spelling/peers.ts";
-import { groupOfKind, isPeersGroup } from "../spelling/spelling.ts";
+import { groupOfKind, isIstioGroup } from "../spelling/spelling.ts";
 import type { ConfigObject } from "../types.ts";
 import { KIND_TABLE } from "./table.ts";
 
@@ -23,5 +23,5 @@ export function writtenForm({ kind, meta, spec, origin }: ConfigObject): Readonl
     spec: encodeField(KIND_TABLE[kind].schema, spec),
   };
   const { apiVersion, kind: spelled } = head;
-  return { apiVersion, kind: spelled, ...(isPeersGroup(apiVersion) ? inPeersSpelling(body) as object : body) };
+  return { apiVersion, kind: spelled, ...(isIstioGroup(apiVersion) ? inPeersSpelling(body) as object : body) };
 }

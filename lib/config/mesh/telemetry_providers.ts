@@ -28,8 +28,8 @@ export function namedProvider(mesh: MeshConfig, name: string): ExtensionProvider
 }
 
 /**
- * Why a Telemetry cannot use a provider, worded to follow the provider's name. The provider's service is not looked
- * for.
+ * Why a Telemetry cannot use a provider, worded to follow the provider's name. Whether the provider's service exists is
+ * not checked.
  */
 export function providerUseProblem(mesh: MeshConfig, name: string, use: keyof typeof MEMBERS): string | undefined {
   const provider = namedProvider(mesh, name);

@@ -19,7 +19,7 @@ export type KindLookup =
 const GROUP = /^(networking|security|telemetry|extensions)\.((?:mesh|istio)\.io)\/(.*)$/;
 
 /** Whether an apiVersion is in Istio's spelling. */
-export function isPeersGroup(apiVersion: string): boolean {
+export function isIstioGroup(apiVersion: string): boolean {
   return /\.istio\.io\//.test(apiVersion);
 }
 

@@ -7,8 +7,7 @@
  */
 import { looksLikeRe2 } from "./regex_syntax.ts";
 
-// Literals of CEL: the numbers and texts that a proxy can compile.
-
+/** The largest integers of CEL. */
 const LARGEST = 2n ** 63n - 1n;
 const LARGEST_UNSIGNED = 2n ** 64n - 1n;
 

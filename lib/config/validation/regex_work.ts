@@ -30,20 +30,20 @@ export function readingSteps(regex: string): number {
   let inClass = false;
   let from: number | undefined;
   for (let at = 0; at < regex.length;) {
-    const [value, next] = signAt(regex, at);
-    const sign = regex[at];
-    if (sign === "\\" && /[pP]/.test(regex[at + 1] ?? "")) steps += PROPERTY_STEPS;
-    if (!inClass && sign === "[") {
+    const [value, next] = characterAt(regex, at);
+    const character = regex[at];
+    if (character === "\\" && /[pP]/.test(regex[at + 1] ?? "")) steps += PROPERTY_STEPS;
+    if (!inClass && character === "[") {
       inClass = true;
       at = regex[next] === "^" ? next + 1 : next;
       // A bracket at the beginning of a class is a character of the class.
-      if (regex[at] === "]") [from, at] = signAt(regex, at);
+      if (regex[at] === "]") [from, at] = characterAt(regex, at);
       continue;
     }
-    if (!inClass) steps += sign === "(" ? GROUP_STEPS : 0;
-    else if (sign === "]") inClass = false;
-    else if (folds && sign === "-" && regex[next] !== "]") {
-      const [to, end] = signAt(regex, next);
+    if (!inClass) steps += character === "(" ? GROUP_STEPS : 0;
+    else if (character === "]") inClass = false;
+    else if (folds && character === "-" && regex[next] !== "]") {
+      const [to, end] = characterAt(regex, next);
       steps += Math.ceil(widthOf(from, to) / FOLDED_IN_A_STEP);
       at = end;
       continue;
@@ -58,17 +58,20 @@ function widthOf(from: number | undefined, to: number | undefined): number {
   return from === undefined || to === undefined ? FOLDED_AREA : Math.min(FOLDED_AREA, Math.max(0, to - from));
 }
 
-/** The single character at a place, or undefined, and the place behind. */
-function signAt(regex: string, at: number): readonly [value: number | undefined, next: number] {
+/** The code of the single character at a place, or undefined, and the place after it. */
+function characterAt(regex: string, at: number): readonly [value: number | undefined, next: number] {
   const value = regex.codePointAt(at);
   if (value === undefined) return [undefined, at + 1];
   if (value !== 0x5c) return [value, at + (value > 0xffff ? 2 : 1)];
   const escaped = regex.codePointAt(at + 1);
-  const isSign = escaped !== undefined && escaped < 0x80 && !/[0-9A-Za-z]/.test(String.fromCodePoint(escaped));
-  return [isSign ? escaped : undefined, at + 2];
+  const isPunctuation = escaped !== undefined && escaped < 0x80 && !/[0-9A-Za-z]/.test(String.fromCodePoint(escaped));
+  return [isPunctuation ? escaped : undefined, at + 2];
 }
 
-/** Letters, digits and signs without a meaning, the any-sign, escaped signs and plain classes, each perhaps repeated. */
+/**
+ * Letters, digits, characters without a special meaning, the dot, escaped characters and plain classes, each perhaps
+ * repeated.
+ */
 const SIMPLE = /^\^?(?:(?:[\w/:,=@%&~ -]|\.|\\[./?*+()[\]{}|^$-]|\[\^?(?:[A-Za-z0-9_/.]|a-z|A-Z|0-9)+-?\])[*+?]?)*\$?$/;
 
 /** Whether RE2 certainly reads an expression, because the expression is simple. Saves compiling. */

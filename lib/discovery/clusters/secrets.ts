@@ -18,6 +18,7 @@ const SECRETS: ApiResource = { group: "", version: "v1", plural: "secrets", kind
 
 const LABELS = ["mesh/multiCluster=true", "istio/multiCluster=true"];
 
+/** The secrets of remote clusters, kept up to date. */
 export class ClusterSecrets {
   /** Resolves when every present secret has been read once. */
   readonly whenSynced: Promise<void>;

@@ -41,6 +41,7 @@ export interface IngressStatusParts {
   readonly metrics?: Metrics | undefined;
 }
 
+/** The duty. */
 export function ingressStatus(parts: IngressStatusParts): Duty {
   return { lock: "mesh-leader", about: "status of Ingresses", run: (signal) => run(parts, signal) };
 }

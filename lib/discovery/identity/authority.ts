@@ -302,7 +302,7 @@ function serviceOf(
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
     const result = await authentication.authenticate({ peer, headers });
     if ("caller" in result) return result.caller;
-    return { refusal: failureText(result.failures), isPassing: mayBeAccepted(result.failures) };
+    return { refusal: failureText(result.failures), isTemporary: mayBeAccepted(result.failures) };
   };
   const { metrics, clock } = kernel;
   return certificateService({

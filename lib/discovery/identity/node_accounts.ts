@@ -75,7 +75,7 @@ export class NodeAccounts {
     const fact = facts.get("Pod", namespace, pod.name);
     // The orchestrator knows the pod already, so this server will know the pod soon.
     if (fact === undefined || fact.origin.from !== "api" || fact.origin.uid !== pod.uid) {
-      return { refusal: `pod ${namespace}/${pod.name} of the caller is not known here yet`, isPassing: true };
+      return { refusal: `pod ${namespace}/${pod.name} of the caller is not known here yet`, isTemporary: true };
     }
     const node = nodeOf(fact);
     if (fact.spec.serviceAccount !== serviceAccount || node === undefined) {
@@ -117,10 +117,10 @@ export class NodeAccountsOfClusters {
     let first: CallerResult | undefined;
     for (const facts of this.#stores()) {
       const result = this.#of(facts).mayImpersonate(caller, wanted);
-      if ("identity" in result || !result.isPassing) return result;
+      if ("identity" in result || !result.isTemporary) return result;
       first ??= result;
     }
-    return first ?? { refusal: "no cluster is known yet", isPassing: true };
+    return first ?? { refusal: "no cluster is known yet", isTemporary: true };
   }
 
   #of(facts: FactStore): NodeAccounts {

@@ -44,7 +44,7 @@ export class InjectionConfiguration {
     return this.#problems;
   }
 
-  /** Has a listener called after each change. */
+  /** Calls a listener after each change. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -225,7 +225,7 @@ export class Pipeline {
     this.#debouncer.together(change);
   }
 
-  /** Takes changes in. The services that follow from service entries are not counted as changes. */
+  /** Applies changes. The services of service entries are not counted as changes of their own. */
   *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
     const arrived = new Set(added.map((object) => object.key));
     this.known.take(removed, added);
@@ -254,7 +254,7 @@ export class Pipeline {
     this.#debouncer.add({ reason, objects: [], full: true });
   }
 
-  /** Registries know something else of networks, or the names of gateways have other addresses. */
+  /** The registries' facts about networks have changed, or the addresses of gateways' names. */
   networksChanged(): void {
     const changed = this.#networks.look();
     if (!changed.own && !changed.entrances) return;
@@ -267,7 +267,7 @@ export class Pipeline {
     if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
   }
 
-  /** Has all streams compare their sets again, for a reason other than a change of the mesh. */
+  /** Makes all streams compare their sets again, for a reason other than a change of the mesh. */
   lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
     this.#debouncer.add({ reason, objects: [], full: true });
   }

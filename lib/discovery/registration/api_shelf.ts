@@ -23,13 +23,13 @@ export const OWN_VERSION = "networking.mesh.io/v1";
 export class ApiShelf implements EntryShelf {
   readonly #client: ApiClient;
   readonly #resource: ApiResource;
-  readonly #isPeers: boolean;
+  readonly #inIstioSpelling: boolean;
 
   /** @param apiVersion API version of the entry's group, such as `networking.mesh.io/v1` */
   constructor(client: ApiClient, apiVersion: string) {
     this.#client = client;
     this.#resource = entryResource(apiVersion);
-    this.#isPeers = this.#resource.group.endsWith("istio.io");
+    this.#inIstioSpelling = this.#resource.group.endsWith("istio.io");
   }
 
   async read(place: EntryPlace, signal: AbortSignal): Promise<ShelvedEntry | undefined> {
@@ -65,7 +65,7 @@ export class ApiShelf implements EntryShelf {
     signal: AbortSignal,
   ): Promise<void> {
     const annotations = Object.fromEntries(
-      Object.entries(change).map(([key, value]) => [this.#isPeers ? peersKey(key) : key, value ?? null]),
+      Object.entries(change).map(([key, value]) => [this.#inIstioSpelling ? peersKey(key) : key, value ?? null]),
     );
     const body = { metadata: { resourceVersion: version, annotations } };
     await orConflict(patchObject(this.#client, this.#at(place), body, { signal }));
@@ -81,7 +81,7 @@ export class ApiShelf implements EntryShelf {
   }
 
   #spelled(tree: unknown): unknown {
-    return this.#isPeers ? inPeersSpelling(tree) : tree;
+    return this.#inIstioSpelling ? inPeersSpelling(tree) : tree;
   }
 }
 

@@ -25,6 +25,7 @@ import { connectedTo, disconnected, readConnection } from "./connection.ts";
 import { type DesiredRegistration, desiredRegistration, groupEntry } from "./group_entry.ts";
 import { EntryConflict, type EntryShelf, type ShelvedEntry } from "./shelf.ts";
 
+/** The registration of the proxy of a stream. */
 export interface StreamRegistration {
   /** The stream is over. */
   close(): void;
@@ -59,13 +60,14 @@ interface HeldEntry {
   isNew: boolean;
 }
 
-/** Works at a time. */
+/** Entries written at a time. */
 const WORKERS = 8;
 /** Attempts in a row when other writes come between. */
 const TRIES = 3;
 /** Longest wait for entries to be written at the end, milliseconds. */
 const LAST_WRITES_MS = 3000;
 
+/** Registers proxies while they have streams to this server. */
 export class Registrar {
   readonly #parts: RegistrarParts;
   readonly #held = new Map<string, HeldEntry>();
@@ -124,7 +126,7 @@ export class Registrar {
     return { close: () => this.#leave(key, stream) };
   }
 
-  /** Resolves when no entry waits to be written, but for pauses after failures. */
+  /** Resolves when no entry waits to be written, except entries in the pause after a failure. */
   async settled(): Promise<void> {
     await this.#queue.idle();
   }
@@ -186,7 +188,7 @@ export class Registrar {
       log.info("a workload has registered itself", { entry: key });
     } else {
       const { group, connected, controller: now } = readConnection(entry.annotations);
-      // Leaves entries alone that a user wrote, and entries of another server, unless the proxy has come here since.
+      // Entries of a user stay, and entries of another server too, unless the proxy has connected to this server since.
       if (group !== desired.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
         await shelf.annotate(desired, entry, connection, signal);

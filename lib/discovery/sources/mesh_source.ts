@@ -64,7 +64,7 @@ export interface MeshSource {
   useRootNamespace(namespace: string): void;
   /** The present findings about the files. */
   findings(): readonly Finding[];
-  /** Has a listener called after each change of the settings in force. */
+  /** Calls a listener after each change of the settings in force. */
   onChange(listener: (state: MeshState) => void): void;
   stop(): Promise<void>;
 }

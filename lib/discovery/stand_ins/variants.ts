@@ -14,6 +14,7 @@ export type WithoutFilters = readonly string[] | undefined;
 /** The key of all filters. */
 const ALL = "*";
 
+/** The variants of a proxy, each without other filters. */
 export class Variants {
   readonly #state: ProxyState;
   readonly #translator: () => Translator;

@@ -17,12 +17,10 @@ import { StaleAnswers, staleKey } from "./stale.ts";
 import { Ticker } from "./ticker.ts";
 import type { NameServer, UpstreamTransport } from "./transport.ts";
 
-// The order of asking name servers: random, to spread the load, but servers that lately gave no answer come last.
-
 /** Time for which a server without an answer stays behind the others, ms. */
 export const AVOID_MS = 10_000;
 
-/** Remembers which servers gave no answer. */
+/** The order in which name servers are asked: random, to spread the load. Servers that lately gave no answer come last. */
 class ServerOrder {
   readonly #avoidUntil = new Map<NameServer, number>();
 

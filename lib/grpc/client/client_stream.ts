@@ -23,6 +23,7 @@ export interface ClientStreamHost {
   reset(stream: ClientStream): void;
 }
 
+/** The client's side of a stream. */
 export class ClientStream {
   closed = false;
   /** Bytes that the server may still send before the window is opened again. */

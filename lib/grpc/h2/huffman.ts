@@ -52,7 +52,8 @@ const UNKNOWN = -1;
  * and above the node the completed symbol (at most one, since no code word has less than five bits).
  *
  * Each step is computed at the first use. Computing all 4096 steps at the start would be so much work in one loop that
- * the engine compiles the loop with its last compiler. An idle agent would then keep 4 MB of pages for nothing else.
+ * the engine compiles the loop with its optimizing compiler. An idle agent would then keep 4 MB of pages for nothing
+ * else.
  */
 const STEPS = new Int32Array(16 * TREE.length / 2).fill(UNKNOWN);
 

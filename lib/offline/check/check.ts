@@ -190,8 +190,6 @@ function passedOver({ index }: OfflineMesh): Pick<CheckResult, "passedOver" | "p
   return { passedOver: kinds.reduce((sum, [, count]) => sum + count, 0), passedOverKinds: Object.fromEntries(kinds) };
 }
 
-// Parts of objects that reach none of the implied proxies.
-
 /**
  * Findings about parts that reach no proxy. Empty if services are not known: a part for an unknown service may have an
  * effect.

@@ -9,7 +9,7 @@ import { isIp } from "../../registry/address.ts";
 import { portProtocol } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/types.ts";
 
-/** Where the orchestrator may take a connection to. */
+/** An endpoint that the orchestrator may choose for a connection. */
 export interface ManifestEndpoint {
   /** Absent: the manifest of a workload has no address. The pods get addresses when they run. */
   readonly address?: string;
@@ -20,6 +20,7 @@ export interface ManifestEndpoint {
 
 type FactPort = ServiceFact["fact"]["spec"]["ports"][number];
 
+/** The services of manifests. */
 export class ManifestServices {
   readonly #facts: FactView;
 
@@ -32,7 +33,7 @@ export class ManifestServices {
     return this.#facts.service(host);
   }
 
-  /** The service with a virtual address. Costs a look at all. */
+  /** The service with a virtual address. The cost grows with the number of services. */
   at(ip: string): ServiceFact | undefined {
     return this.#facts.hosts().map((host) => this.#facts.service(host)).find((one) => addressOf(one) === ip);
   }

@@ -97,7 +97,7 @@ export class StandInAddresses {
     if (others.size > 0) { for (const listener of this.#listeners) listener(others); }
   }
 
-  /** Has a listener called by `settle`. */
+  /** Calls a listener when `settle` has moved services. */
   onMoved(listener: MovedListener): void {
     this.#listeners.add(listener);
   }

@@ -2,7 +2,7 @@
  * From changes of the mesh to the resources of every connected proxy.
  *
  *     change ─> mesh ─> affected keys ─> stale results dropped ─> groups look again ─> sets of resources
- *                                                                      └─ proxies ask theirs by type
+ *                                                                      └─ proxies ask for theirs by type
  *
  * Work is done once for each group of proxies and each stale result, independent of the number of proxies.
  *
@@ -69,7 +69,7 @@ export class Translator {
   readonly #patches: PatchSelection;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new StatesByAddress();
-  /** Types of proxies with prepared results, before the first proxy of the type joins; likewise the DNS table. */
+  /** Types of proxies whose results were prepared before their first proxy; `names`: the DNS table was prepared. */
   readonly #prepared = new Set<ProxyType | "names">();
 
   constructor(options: TranslatorOptions) {
@@ -88,14 +88,13 @@ export class Translator {
     return { classes, proxies: [...this.proxies()].length };
   }
 
-  /** Ports of hosts with a lost conflict, and the winner. Each conflict comes once, for any number of proxies. */
+  /** Ports of hosts that lost a conflict, each with the winner. Each conflict is listed once for all proxies. */
   conflicts(): ListenerConflict[] {
     return distinctConflicts([...this.#classes.values()].flatMap((classes) => [...classes.groups("listeners")]));
   }
 
   /**
-   * Settings without effect as written, each once. The cost is the number of findings, and a look at each group and
-   * proxy.
+   * Settings that have no effect as written, each once. The cost grows with the number of findings, groups and proxies.
    */
   warnings(): Finding[] {
     const conflicts = this.conflicts().map(listenerFinding);
@@ -257,7 +256,7 @@ export class Translator {
   }
 
   /**
-   * Drops groups whose source has other answers after a change of facts about workloads.
+   * Drops groups whose source answers differently after a change of facts about workloads.
    *
    * @returns The classes with queries about the changed facts.
    */
@@ -293,7 +292,7 @@ export class Translator {
     return completed(proxy, this.#options.knownOf?.(proxy));
   }
 
-  /** Takes in other facts of registries about the workloads at addresses. */
+  /** Applies changed facts of registries about the workloads at addresses. */
   #completeAt(addresses: ReadonlySet<string>): void {
     for (const state of this.#byAddress.at(addresses)) {
       const { proxy } = state;
@@ -315,9 +314,9 @@ export class Translator {
   }
 
   /**
-   * Finds other classes for proxies with other answers.
+   * Finds new classes for proxies whose classes have other answers now.
    *
-   * @returns The proxies with another scope.
+   * @returns The proxies whose scope changed.
    */
   #reclassify(concerned: ReadonlySet<ProxyClasses>, isChanged: IsChanged<ProxyProperties> | undefined) {
     const moved = new Set<ProxyState>();

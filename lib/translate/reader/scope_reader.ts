@@ -13,14 +13,14 @@ import type { PatchSelection } from "./patch_selection.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
-/** The keys with possibly different answers for namespaces with other things. */
+/** The keys whose answers may differ between two namespaces, by the kind of the distinction. */
 const KEYS: Readonly<Record<Distinction["kind"], readonly string[]>> = {
   services: [MESH_KEY.service, MESH_KEY.endpoints, MESH_KEY.identities],
   virtualServices: [MESH_KEY.virtualService],
   destinationRules: [MESH_KEY.destinationRule],
 };
 
-/** The parts of the mesh for queries. */
+/** Answers queries about the mesh for a class of proxies. */
 export class ScopeReader implements ReadSource<ProxyProperties> {
   readonly settings: TranslateSettings;
   readonly properties: ProxyProperties;
@@ -52,7 +52,7 @@ export class ScopeReader implements ReadSource<ProxyProperties> {
     return { keys, names };
   }
 
-  /** Every host with possibly something to translate. */
+  /** All hosts that may have something to translate. */
   hosts(): Iterable<string> {
     return this.scope.hosts();
   }

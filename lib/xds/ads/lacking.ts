@@ -42,14 +42,14 @@ export interface LackInputs {
   readonly lateWords: string;
 }
 
-/** Keeps the last answer. */
+/** The objects that a client lacks. Keeps the last answer. */
 export class Lack {
   #last: { readonly of: LackInputs; readonly words: string; readonly objects: LackedObjects } | undefined;
 
   /**
    * The objects that a client lacks.
    *
-   * @param said Another text where the client has said other words.
+   * @param said Identifies the client's words: another text after each change of the words.
    * @param words The client's words about a resource.
    */
   find(of: LackInputs, said: string, words: (resource: EncodedResource) => string): LackedObjects {
@@ -64,7 +64,7 @@ export class Lack {
   }
 }
 
-/** Notes objects. Words that are known already stay. */
+/** Adds objects. An object keeps the first words about it. */
 function noteLack(found: Map<string, string>, causes: readonly string[], said: string): void {
   for (const key of causes) if (!found.get(key)) found.set(key, said);
 }

@@ -9,15 +9,16 @@ import { sameStack, selectStack, selectStackNear, type SetStack } from "./set_st
 /** Names that a subscription may gain and lose before the whole selection is made anew. */
 const MANY_CHANGES = 64;
 
+/** A client's subscription to one resource type. */
 export class Subscription {
-  /** Subscribed to everything that the server has for this client. */
+  /** Whether the client subscribed to everything that the server has for it. */
   wildcard = false;
   /** Names that may have come or gone since the last selection; undefined: too many names to go through. */
   #changed: string[] | undefined = [];
   #last: { all: SetStack; names: NameSet; wildcard: boolean; selected: SetStack } | undefined;
   #names: NameSet;
 
-  /** A wildcard selects nothing. */
+  /** Whether the client takes resources by name alone, so that a wildcard selects nothing. */
   readonly #byName: boolean;
 
   /**

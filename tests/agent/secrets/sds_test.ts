@@ -110,7 +110,7 @@ Deno.test("a stream waits for a secret that is not there yet, and has every one 
   });
 });
 
-Deno.test("one name that cannot be had ends the stream with its reason", async () => {
+Deno.test("a name without a secret ends the stream, with the reason", async () => {
   await served(async (secrets, open) => {
     secrets.set("ROOTCA", "roots");
     const unknown = open("StreamSecrets");

@@ -98,13 +98,13 @@ Deno.test("an application whose metrics fail is warned of once, counted each tim
   assert.deepEqual(await said(whole), []);
   assert.match(
     (await said(busy)).join("\n"),
-    /^warn monitoring metrics of the application are not whole reason=.*503[^\n]*$/,
+    /^warn monitoring metrics of the application are incomplete reason=.*503[^\n]*$/,
   );
   for (const next of [busy, broken, busy]) assert.deepEqual(await said(next), [], next);
   assert.deepEqual(await failures(pages), ["application 4"]);
-  assert.deepEqual(await said(whole), ["info monitoring metrics of the application are whole again failures=4"]);
+  assert.deepEqual(await said(whole), ["info monitoring metrics of the application are complete again failures=4"]);
   assert.deepEqual(await said(whole), []);
-  assert.match((await said(broken)).join("\n"), /^warn monitoring metrics of the application are not whole [^\n]*$/);
+  assert.match((await said(broken)).join("\n"), /^warn monitoring metrics of the application are incomplete [^\n]*$/);
 });
 
 Deno.test("an Envoy that hangs or breaks off leaves the application whole", async () => {
@@ -171,14 +171,14 @@ Deno.test("the log says when Envoy's series of metrics reach nearly the limit, a
   await server.shutdown();
   assert.deepEqual(lines.map(({ msg, reason }) => [msg, reason]), [
     [
-      "Envoy has nearly as many series of metrics as it may have",
+      "Envoy is near its limit of metric series",
       `${near} of ${SERIES_LIMITS.counters} counters, 0 of ${SERIES_LIMITS.histograms} histograms`,
     ],
     [
-      "Envoy has as many series of metrics as it may have, and does not count in further ones",
+      "Envoy has reached its limit of metric series, and leaves further series out",
       "5 values left out since Envoy started",
     ],
-    ["Envoy has fewer series of metrics again", undefined],
-    ["Envoy counts in all series of metrics again", undefined],
+    ["Envoy is no longer near its limit of metric series", undefined],
+    ["Envoy leaves no metric series out any more", undefined],
   ]);
 });

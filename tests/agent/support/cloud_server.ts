@@ -19,7 +19,7 @@ export class CloudServer implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #closing = new AbortController();
 
-  /** @param answer response by `METHOD /path`; undefined: 404; `silence`: none ever */
+  /** @param answer Response by `METHOD /path`; undefined: 404; `silence`: the request is never answered. */
   constructor(answer: (request: CloudRequest) => Response | "silence" | undefined) {
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
       const { pathname, search } = new URL(request.url);

@@ -143,8 +143,8 @@ Deno.test("a server that is not there is an error that may pass, with its addres
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
-  await assert.rejects(text(`http://127.0.0.1:${port}/a.wasm`), (error: Error & { isPassing?: boolean }) => {
+  await assert.rejects(text(`http://127.0.0.1:${port}/a.wasm`), (error: Error & { isTemporary?: boolean }) => {
     assert.match(error.message, new RegExp(`http://127.0.0.1:${port}/a.wasm: .*ECONNREFUSED`));
-    return error.isPassing === true;
+    return error.isTemporary === true;
   });
 });

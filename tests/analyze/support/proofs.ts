@@ -125,7 +125,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "incomplete-credential": test(
     "analyze/credentials_test.ts",
-    "a secret of a remote cluster that lacks a key is found with the cluster's name",
+    "a remote cluster's secret that lacks a key is found with the cluster's name",
   ),
   "unusable-credential": test(
     "e2e/credentials_envoy_test.ts",
@@ -193,15 +193,15 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "root-namespace-of-empty-folder": test(
     "discovery/root_namespace_test.ts",
-    "a root namespace that an empty folder fixes is a warning in the log and on the page, until an object lies in it",
+    "a root namespace chosen for an empty folder is a warning in the log and on the page, until the namespace has an object",
   ),
   "unusable-mesh-configuration": test(
     "offline/mesh_configuration_test.ts",
-    "a mesh configuration of the new version that has errors is a new finding, and the defaults stand for it",
+    "a mesh configuration of the new version with errors is a new finding, and the defaults take its place",
   ),
   "outside-root-namespace": test(
     "discovery/root_namespace_test.ts",
-    "a server takes the root namespace of its folder at start, and reports later objects in another one",
+    "a server takes the root namespace of its folder at start, and reports later objects in another root namespace",
   ),
   "reaches-no-proxy": test(
     "effect/property_test.ts",
@@ -266,9 +266,12 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "missing-credential": test(
     "analyze/credentials_test.ts",
-    "a destination rule's credential is looked at like a gateway's, and a missing one where others are known",
+    "a destination rule's credential is checked like a gateway's, and reported as missing where other secrets are known",
   ),
-  "refused-credential": test("analyze/credentials_test.ts", "a Secret that is there and refused is not called missing"),
+  "refused-credential": test(
+    "analyze/credentials_test.ts",
+    "a Secret that exists but is refused is not reported as missing",
+  ),
   "suites-without-certificate": test(
     "e2e/credentials_envoy_test.ts",
     "what a real Envoy does not load, or lets nobody in with, is not sent, with the reason; all else is",
@@ -279,7 +282,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "unknown-cluster": test(
     "discovery/stock_values_test.ts",
-    "proxies of any other cluster are a finding and a log line, once for each name, until they go",
+    "proxies of any other cluster are a finding and a log line, once for each name, until they disconnect",
   ),
   "upgrade-outside-mesh": test(
     "e2e/websocket_test.ts",

@@ -85,7 +85,7 @@ async function bundleOf({ objects }: ApiServer): Promise<string> {
   return atob(first!.clientConfig.caBundle ?? "");
 }
 
-test("while the authority is replaced the API and clients that follow caBundle are never refused", async ({ server, namespace }) => {
+test("while the authority is replaced, the API and clients that follow caBundle are never refused", async ({ server, namespace }) => {
   const folder = await Deno.makeTempDir();
   await replaceFiles(folder, "first");
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;

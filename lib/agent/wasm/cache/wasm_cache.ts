@@ -70,7 +70,7 @@ export class WasmCache {
   /**
    * The file of a module.
    *
-   * @throws Error saying why it cannot be had
+   * @throws Error with the reason why the module cannot be fetched
    */
   async get(wanted: WantedModule): Promise<string> {
     const entry = await this.#lookUp((now) => this.#entries.find(wanted, now));
@@ -120,8 +120,8 @@ export class WasmCache {
       try {
         return await this.#attempt(wanted, signal);
       } catch (error) {
-        const isPassing = error instanceof FetchFault && error.isPassing;
-        if (isPassing && made < attempts && !signal.aborted) {
+        const isTemporary = error instanceof FetchFault && error.isTemporary;
+        if (isTemporary && made < attempts && !signal.aborted) {
           log.debug(`attempt ${made}: ${(error as Error).message}`);
           const isOver = await clock.sleep(FIRST_PAUSE * 2 ** (made - 1), signal).then(() => false, () => true);
           if (!isOver) continue;

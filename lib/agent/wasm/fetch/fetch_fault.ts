@@ -1,5 +1,5 @@
 /**
- * Why a module cannot be had.
+ * Why a module cannot be fetched.
  *
  * @module
  */
@@ -10,8 +10,8 @@ export type FetchFailure = "download_failure" | "manifest_failure" | "checksum_m
 /** A failed fetch. */
 export class FetchFault extends Error {
   override readonly name = "FetchFault";
-  /** @param isPassing another attempt soon may do */
-  constructor(message: string, readonly failure: FetchFailure, readonly isPassing = false) {
+  /** @param isTemporary Whether another attempt soon may succeed. */
+  constructor(message: string, readonly failure: FetchFailure, readonly isTemporary = false) {
     super(message);
   }
 }

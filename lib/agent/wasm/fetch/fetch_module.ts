@@ -11,7 +11,7 @@ import { FetchFault } from "./fetch_fault.ts";
 import { type ImageName, OCI, parseImageName } from "./image_name.ts";
 import { readManifest } from "./manifest.ts";
 import { credentialsFor } from "./pull_secret.ts";
-import { isPassing, Repository } from "./registry.ts";
+import { isTemporary, Repository } from "./registry.ts";
 import { shownUrl } from "./shown_url.ts";
 import { unpacked } from "./unpack.ts";
 
@@ -52,7 +52,7 @@ async function fetchFile(rules: DownloadRules, { url }: ModuleRequest, signal: A
     throw new FetchFault(
       `${shownUrl(url)}: status ${answer.status}, expected 200`,
       "download_failure",
-      isPassing(answer.status),
+      isTemporary(answer.status),
     );
   }
   return { digests: [], content: () => unpacked(answer.body, shownUrl(url)) };
@@ -71,7 +71,7 @@ async function fetchImage(
   } catch (error) {
     // Until the module itself is requested, the missing part is the manifest.
     if (!(error instanceof FetchFault) || error.failure === "checksum_mismatched") throw error;
-    throw new FetchFault(error.message, "manifest_failure", error.isPassing);
+    throw new FetchFault(error.message, "manifest_failure", error.isTemporary);
   }
 }
 

@@ -180,11 +180,11 @@ function readToken(text: string): z.infer<typeof tokenSchema> {
 }
 
 function refusal(url: string, status: number, failure: FetchFailure): FetchFault {
-  return new FetchFault(`${url}: status ${status}, expected 200`, failure, isPassing(status));
+  return new FetchFault(`${url}: status ${status}, expected 200`, failure, isTemporary(status));
 }
 
 /** Whether a server with this status may answer differently soon. */
-export function isPassing(status: number): boolean {
+export function isTemporary(status: number): boolean {
   return status === 429 || (status >= 500 && status !== 501 && status !== 505 && status !== 511);
 }
 

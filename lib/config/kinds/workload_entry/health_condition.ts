@@ -1,6 +1,6 @@
 /**
- * The health of a workload in the status of its WorkloadEntry: the condition `Healthy`, which Istio writes too. From
- * the condition all servers know the agent's reports to one of them.
+ * The health of a workload in the status of its WorkloadEntry: the condition `Healthy`, which Istio writes too. By the
+ * condition, all servers learn what an agent reported to one server.
  *
  * @module
  */

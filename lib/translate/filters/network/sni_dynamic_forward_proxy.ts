@@ -12,7 +12,7 @@ import type { Reader } from "../../reader/reader.ts";
 import type { DialledServer } from "../../../mesh/dialled_server.ts";
 import { hasExtension } from "../extension.ts";
 
-/** Key of filter state that filter and cluster read for the host, before the server name. */
+/** Key of the filter state with the host. The filter and the cluster prefer this host to the server name. */
 const HOST_STATE = "envoy.upstream.dynamic_host";
 
 /**
