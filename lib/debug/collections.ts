@@ -12,7 +12,7 @@ import type { DebugView } from "./view.ts";
 /** A collection: objects read by the server, or made from other collections. */
 interface Collection {
   readonly name: string;
-  /** How many there are now. */
+  /** The present number of objects. */
   readonly size: number;
   /**
    * Names of the source collections, or words for sources without a name on this page; absent: the collection is read.

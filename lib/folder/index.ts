@@ -63,7 +63,7 @@ interface ReadingState {
 
 /** A sort of content that is passed over. */
 export interface PassedOver {
-  /** How many there are in all files. */
+  /** The number of documents in all files. */
   readonly count: number;
   /** The first files with such content, by path. */
   readonly files: readonly string[];

@@ -72,7 +72,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     return count;
   }
 
-  /** How many things results depend on. Costs a look at every result. */
+  /** The number of things that results depend on. The cost grows with the number of results. */
   get dependencies(): number {
     let count = this.#dependents.size;
     for (const [name, variants] of this.#results) {

@@ -16,7 +16,7 @@ export class Dependents {
   readonly #byKind = new Map<string, Map<string, ResultNames>>();
   #size = 0;
 
-  /** How many things results depend on. */
+  /** The number of things that results depend on. */
   get size(): number {
     return this.#size;
   }

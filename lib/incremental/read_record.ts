@@ -24,7 +24,7 @@ export interface ReadSource<P = unknown> {
 
 /** A difference between the sources of two views. */
 export interface ViewDifference {
-  /** Things with possibly different answers. */
+  /** Things whose answers may differ. */
   readonly keys: InvalidatedKeys;
   /** Names with something to build in only a part of the views. */
   readonly names: ReadonlySet<string>;

@@ -41,7 +41,7 @@ export class IngressStatuses {
   readonly #stop: () => void;
   #mesh: MeshConfig;
   #addresses: readonly IngressAddressData[] = [];
-  /** The addresses before the present ones. */
+  /** The addresses before the last change. */
   #earlier: readonly IngressAddressData[] = [];
 
   constructor(options: IngressStatusOptions) {
@@ -139,8 +139,8 @@ export class IngressStatuses {
   }
 
   /**
-   * Whether the status is another controller's. Of a class in Istio's spelling, Istio's control plane writes the status
-   * too: the two would undo each other's writes for ever.
+   * Whether the status is another controller's. If the class is in Istio's spelling, Istio's control plane writes the
+   * status too, and the two control planes would undo each other's writes for ever.
    */
   #isOfAnother(ingress: Fact<"Ingress">): boolean {
     const { facts } = this.#options;

@@ -26,7 +26,7 @@ export class AuthorizationPolicyIndex {
    * Replaces objects by others. The cost grows with the change only.
    *
    * @param removed No object of the same key may stay.
-   * @returns Namespaces of workloads with possibly other policies. `*`: all.
+   * @returns Namespaces of workloads whose policies may have changed. `*`: all.
    */
   update(removed: readonly AuthorizationPolicy[], added: readonly AuthorizationPolicy[]): Set<string> {
     if (removed.length + added.length > 0) this.#remembered.forget();

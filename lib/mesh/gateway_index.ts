@@ -29,7 +29,7 @@ export class GatewayIndex {
   /**
    * Replaces objects by others.
    *
-   * @returns The namespaces of workloads with possibly other objects. `*`: all.
+   * @returns The namespaces of workloads whose objects may have changed. `*`: all.
    */
   update(removed: Iterable<Gateway>, added: Iterable<Gateway>): Set<string> {
     const out = new Set<string>();

@@ -24,7 +24,7 @@ export class ProxyFilterIndex {
     this.#selection = new SelectionIndex(rootNamespace);
   }
 
-  /** How many there are. */
+  /** The number of filters. */
   get size(): number {
     return this.#all.size;
   }
@@ -43,7 +43,7 @@ export class ProxyFilterIndex {
    * Replaces objects by others. The cost grows with the change only.
    *
    * @param removed No object of the same key may stay.
-   * @returns Namespaces of workloads with possibly other filters. `*`: all.
+   * @returns Namespaces of workloads whose filters may have changed. `*`: all.
    */
   update(removed: readonly ProxyFilter[], added: readonly ProxyFilter[]): Set<string> {
     for (const { key } of removed) this.#all.delete(key);

@@ -42,7 +42,7 @@ export class RequestAuthenticationIndex {
    * Replaces objects by others.
    *
    * @param removed No object of the same key may stay.
-   * @returns The namespaces of workloads with possibly changed rules. `*`: all.
+   * @returns The namespaces of workloads whose rules may have changed. `*`: all.
    */
   update(removed: readonly RequestAuthentication[], added: readonly RequestAuthentication[]): Set<string> {
     return this.#merged.update(removed, added);

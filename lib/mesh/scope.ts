@@ -146,7 +146,7 @@ export class Scope {
     return this.sidecar?.spec.outboundTrafficPolicy ?? this.#indexes.config.outboundTrafficPolicy;
   }
 
-  /** Every host with possibly something to translate: hosts of services, and of virtual services for sidecars. */
+  /** All hosts that may have something to translate: hosts of services, and of virtual services for sidecars. */
   *hosts(): Iterable<string> {
     const { services, virtualServices } = this.#indexes;
     yield* services.hosts();

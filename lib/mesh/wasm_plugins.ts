@@ -62,7 +62,7 @@ export class WasmPluginIndex {
    * Replaces objects by others.
    *
    * @param removed No object of the same key may stay.
-   * @returns The namespaces of workloads with possibly changed plugins. `*`: all.
+   * @returns The namespaces of workloads whose plugins may have changed. `*`: all.
    */
   update(removed: readonly WasmPlugin[], added: readonly WasmPlugin[]): Set<string> {
     return this.#merged.update(removed, added);

@@ -75,7 +75,7 @@ export class AsideRequests {
     return node;
   }
 
-  /** Calls back when no answer is due; false: nothing was asked. */
+  /** Calls back when no answer is due any more. False: the stream has asked no question. */
   whenIdle(then: () => void): boolean {
     this.#questions?.whenIdle(then);
     return this.#questions !== undefined;

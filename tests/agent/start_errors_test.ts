@@ -240,7 +240,7 @@ for (const [name, shift, says] of tokens) {
     }));
 }
 
-Deno.test("an agent whose clock is hours behind the authority's names both times, and goes on when they agree", () =>
+Deno.test("an agent whose clock is hours behind the authority's clock reports both times, and goes on when the clocks agree", () =>
   withPorts(1, async ([status = 0]) => {
     const authority = await TestAuthority.make();
     await using certificates = await authority.listen("ca.test");

@@ -140,7 +140,7 @@ Deno.test("unresolved-reference: the rule whose delegate is not visible is in no
   );
 });
 
-Deno.test("filter-behind-terminal: the filter stands behind the router, where Envoy takes none", () => {
+Deno.test("filter-behind-terminal: the filter is behind the router, where Envoy accepts no filter", () => {
   const world = claimed("filter-behind-terminal", CLIENT, served("HTTP"));
   const text = textsOf(world.documents, "10.9.0.1", "listener/virtualInbound", LISTENER);
   assert.match(text, /envoy\.filters\.http\.router"[^]*?"name":"stats"/);
@@ -230,7 +230,7 @@ Deno.test("policy-port-of-service: connections arrive at the workload's port, of
   assert.ok(!ports(mended).some(({ transport_socket }) => transport_socket === undefined), "it is refused");
 });
 
-Deno.test("unusable-address: the service has every other endpoint, and none of this address", () => {
+Deno.test("unusable-address: the service has every other endpoint, and no endpoint with this address", () => {
   const world = claimed("unusable-address", CLIENT, workload("shop", "other", { app: "cart" }, "10.9.0.2"));
   const text = textsOf(world.documents, "10.9.0.9", "assignment/", "envoy.config.endpoint.v3.ClusterLoadAssignment");
   assert.match(text, /10\.9\.0\.2/);

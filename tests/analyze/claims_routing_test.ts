@@ -185,7 +185,7 @@ Deno.test("claims-without-authentication: nothing verifies tokens at the gateway
   }
 });
 
-Deno.test("unserved-gateway-port: the gateway listens at the port, and its service leads to another one", () => {
+Deno.test("unserved-gateway-port: the gateway listens at the port, and its service leads to another port", () => {
   const world = claimed("unserved-gateway-port");
   const listeners = gatewaysOf(world).map((door) => [...resourcesOf(door).listeners.keys()]);
   assert.deepEqual(listeners, [["0.0.0.0_8081"]]);

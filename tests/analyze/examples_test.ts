@@ -67,7 +67,7 @@ Deno.test("each folder of examples is of a sort, and each sort that an analyzer 
   assert.deepEqual(ANALYZERS.flatMap(({ reports }) => reports).filter((name) => Object.hasOwn(without, name)), []);
 });
 
-Deno.test("a code stands for one sort, except where sorts are one mistake at several places", () => {
+Deno.test("a code belongs to one sort, except for sorts of the same mistake at several places", () => {
   const codes = FINDING_NAMES.map((name) => FINDING_ROWS[name].code);
   const shared = new Set(codes.filter((code, at) => codes.indexOf(code) !== at));
   assert.deepEqual([...shared].sort(), ["MSH0101", "MSH0106", "MSH0161", "MSH1022"]);

@@ -37,7 +37,7 @@ Deno.test("pods of this control plane run as the user that they run as; pods of 
   assert.equal(codes({ "a.yaml": pod("app: shop") }).filter((one) => one.startsWith("MSH0144")).length, 1);
 });
 
-Deno.test("an init container that goes on beside the application is found by the proxy's user, one that ends is not", () => {
+Deno.test("an init container that runs beside the application is found by the proxy's user, an init container that ends is not", () => {
   const init = (policy: string) =>
     pod("app: shop").replace(
       "securityContext: { runAsUser: 1337 }",

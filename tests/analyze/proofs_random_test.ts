@@ -24,7 +24,7 @@ const imported = fc.tuple(
   fc.constantFrom("*", "a.test", "c.test", "*.test"),
 ).map((parts) => parts.join("/"));
 
-Deno.test("an import that another one covers changes nothing, in a namespace's Sidecar and in the mesh's", () => {
+Deno.test("an import that another import covers changes nothing, in a namespace's Sidecar and in the mesh's Sidecar", () => {
   let followed = 0;
   fc.assert(
     fc.property(
@@ -59,7 +59,7 @@ const tlsWorld = fc.record({
   ),
 });
 
-Deno.test("a host that is said to have lost its connections gets others without the winner", () => {
+Deno.test("a host that is reported to have lost its connections gets other connections without the winner", () => {
   let followed = 0;
   fc.assert(
     fc.property(tlsWorld, ({ protocol, hosts, rule }) => {

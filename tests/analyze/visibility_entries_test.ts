@@ -43,7 +43,7 @@ for (const [what, workload] of [["a WorkloadEntry", ENTRY], ["an endpoint of a S
   });
 }
 
-Deno.test("a gateway that is nearly one of another namespace is guessed", () => {
+Deno.test("a gateway name close to a gateway of another namespace gets that gateway as a hint", () => {
   const guess = (name: string) => found(DOOR + route(name)).find((one) => one.startsWith("unknown-gateway")) ?? "";
   assert.match(guess("egde/door"), /such as edge\/door/);
   assert.match(guess("shop/door"), /such as edge\/door/);

@@ -6,7 +6,7 @@ import { parseTokenRule } from "../../lib/authenticators/jwt_rule.ts";
 import { ownTokenClaims } from "../../lib/authenticators/own_token.ts";
 import { TestIssuer } from "./support/issuer.ts";
 
-Deno.test("a rule is read in both spellings, with what it does not name left out", () => {
+Deno.test("a rule is read in both spellings, without the fields that it does not set", () => {
   const rule = { issuer: "https://i.example", jwksUri: "https://i.example/keys", audiences: ["a"] };
   assert.deepEqual(parseTokenRule(JSON.stringify(rule)), rule);
   const { jwksUri, ...rest } = rule;
@@ -31,14 +31,14 @@ Deno.test("what is wrong with a rule is said at once, each with field, value and
   }
 });
 
-Deno.test("either name of the authority's audience stands for both; others stand for themselves", () => {
+Deno.test("either name of the authority's audience includes both; other audiences include only themselves", () => {
   assert.deepEqual(tokenAudiences("mesh-ca"), ["mesh-ca", "istio-ca"]);
   assert.deepEqual(tokenAudiences(" istio-ca , vault,"), ["istio-ca", "vault", "mesh-ca"]);
   assert.deepEqual(tokenAudiences("vault"), ["vault"]);
   assert.deepEqual(tokenAudiences(""), []);
 });
 
-Deno.test("ranges of addresses are read, wrong ones named, and the loopback is always in them", () => {
+Deno.test("ranges of addresses are read, wrong ranges are reported, and the loopback is always included", () => {
   const ranges = parseRanges("10.0.0.0/8, fd00::/8");
   const from = (address: string) => isFrom({ address }, ranges);
   for (const address of ["10.9.9.9:1", "::ffff:10.1.1.1:1", "fd12::1:80", "127.0.0.1:5", "::1:5"]) {

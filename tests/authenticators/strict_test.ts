@@ -60,7 +60,7 @@ const appended = fc.record({
   ].join(";")
 );
 
-Deno.test("whatever a client sends before the element of its gateway, it is the client of its certificate, or nobody", async () => {
+Deno.test("for any header from a client before its gateway's element, the client has the identity of its certificate, or none", async () => {
   await fc.assert(
     fc.asyncProperty(hostile, appended, fc.constantFrom(",", ", "), async (sent, own, border) => {
       const identity = await proven(`${sent}${border}${own}`);

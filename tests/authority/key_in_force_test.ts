@@ -68,7 +68,7 @@ Deno.test("a signer that comes when another key is in force is given back", asyn
   assert.deepEqual(await keys.of(second).sign(BODY), MARK);
 });
 
-Deno.test("a signer that fails costs no certificate: the key signs, one line says so", async () => {
+Deno.test("a failing signer costs no certificate: the key signs, and one log line reports the failure", async () => {
   const key = await PrivateKey.generate({ type: "RSA", bits: 2048 });
   const signer = new MarkedSigner();
   const log = recording();

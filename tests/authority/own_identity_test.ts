@@ -29,7 +29,7 @@ async function setup(notAfter = root.certificate.notAfter) {
   return { clock, current, material, identity, heard };
 }
 
-Deno.test("the server's certificate is for its names, with a key of its own, and openssl finds its chain", async () => {
+Deno.test("the server's certificate is for its names, with a separate key, and openssl accepts its chain", async () => {
   const { identity } = await setup();
   const { certificatePem, keyPem } = identity.current();
   const [leaf] = readCertificates(certificatePem);

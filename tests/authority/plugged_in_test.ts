@@ -220,7 +220,7 @@ Deno.test("an authority that cannot be used at the start is an error that names 
   }
 });
 
-Deno.test("a certificate that begins later stays outside until its time has come, and is taken then without a change of files", async () => {
+Deno.test("a certificate that is not valid yet is not used until its time, and then is used without a change of files", async () => {
   const time = createFakeClock(NOW);
   const root = await makeRoot();
   const first = await makeIntermediate(root);
@@ -248,7 +248,7 @@ Deno.test("a certificate that begins later stays outside until its time has come
   await mounted.remove();
 });
 
-Deno.test("the names of a TLS secret are taken, and a root may sign by itself", async () => {
+Deno.test("the key names of a TLS secret are accepted, and a root may sign by itself", async () => {
   const root = await makeRoot();
   const pem = writeCertificates([root.certificate]);
   const mounted = await Mounted.make({ "tls.crt": pem, "tls.key": root.key.pem(), "ca.crt": pem });

@@ -43,7 +43,7 @@ async function leafOf(authority: SigningAuthority, lifetime?: number): Promise<C
   return readCertificates(chain[0]!)[0]!;
 }
 
-Deno.test("the first root is made with the settings, kept in a file for its owner alone, and taken at the next start", async () => {
+Deno.test("the first root is made by the settings, kept in a file that only its owner can read, and used at the next start", async () => {
   const clock = createFakeClock(NOW);
   const folder = `${await Deno.makeTempDir()}/ca`;
   const store = new FolderRootStore(folder);

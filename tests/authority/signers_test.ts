@@ -70,7 +70,7 @@ Deno.test("a signer gets the request as it is, with usages and seconds; its chai
   assert.deepEqual(orders, [{ signer: SIGNER, request: CSR, usages, seconds: 3600 }]);
 });
 
-Deno.test("roots that nobody named are taken from the answer; an answer without any is refused", async () => {
+Deno.test("roots that no setting names are taken from the answer; an answer without roots is refused", async () => {
   const answers = (pem: string) => signers(() => Promise.resolve(pem), { roots: () => undefined });
   assert.equal((await ask(answers(GOOD + ROOT))).rootsPem, ROOT);
   await assert.rejects(ask(answers(GOOD)), refused("unusable", /no root came .* certSigners of caCertificates/));
@@ -138,7 +138,7 @@ Deno.test("requests that ask for more than the proven identity never reach the s
   assert.equal((await ask(istio, { request: await readCertificateRequest(organized) })).chain.length, 2);
 });
 
-Deno.test("lifetimes: none is the usual one, too long and shorter than the API takes are refused", async () => {
+Deno.test("lifetimes: without a lifetime the usual lifetime is used; too long lifetimes and lifetimes below the API's minimum are refused", async () => {
   const seconds: number[] = [];
   const of = signers((order) => {
     seconds.push(order.seconds);
@@ -175,7 +175,7 @@ Deno.test("a signer that does not answer ends with the deadline, and with the ca
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("requests at one signer, and signers at a time, are bounded; a signer that hangs holds up no other, and nobody waits for ever", async () => {
+Deno.test("the requests at one signer, and the signers at a time, are bounded; a hanging signer blocks no other signer, and no caller waits for ever", async () => {
   const clock = createFakeClock(NOW);
   const open = Promise.withResolvers<string>();
   let most = 0, asked = 0;

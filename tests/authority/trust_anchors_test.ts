@@ -33,7 +33,7 @@ function anchors(answer: (url: string) => string) {
   return { all, clock, asked, names: () => namesOf(all.all.current().map(({ pem }) => pem)) };
 }
 
-Deno.test("a bundle gives its roots, and says when it should be read again", () => {
+Deno.test("a bundle gives its roots and the time of the next read", () => {
   const { roots, refreshAfter } = readSpiffeBundle(bundle([one, two], 300));
   assert.deepEqual([namesOf(roots), refreshAfter], [["one", "two"], 300_000]);
 });
@@ -71,7 +71,7 @@ Deno.test("an endpoint is read at once, then as often as its bundle says, within
   }
 });
 
-Deno.test("roots stay while their endpoint says nothing or nonsense, and it is asked less and less often", async () => {
+Deno.test("roots stay while their endpoint gives no answer or a wrong answer, and the endpoint is asked less and less often", async () => {
   let text: string | undefined = bundle([one], 60);
   const { all, clock, asked, names } = anchors(() => {
     if (text === undefined) throw new Error("connection refused");
@@ -91,7 +91,7 @@ Deno.test("roots stay while their endpoint says nothing or nonsense, and it is a
   all.stop();
 });
 
-Deno.test("listeners hear of other roots alone; an endpoint that is no longer named is asked no more", async () => {
+Deno.test("listeners are called only for changed roots; an endpoint that is no longer named is not asked again", async () => {
   const { all, clock, asked, names } = anchors((url) => bundle([url.endsWith("1") ? one : two], 60));
   let heard = 0;
   all.all.onChange(() => heard++);

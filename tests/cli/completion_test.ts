@@ -27,7 +27,7 @@ Deno.test("subcommands are offered, and help", () => {
   assert.deepEqual(values("completion", ""), ["bash", "fish", "powershell", "zsh"]);
 });
 
-Deno.test("flags are offered, global ones too", () => {
+Deno.test("flags are offered, global flags too", () => {
   assert.deepEqual(values("discovery", "--keepalive"), [
     "--keepaliveInterval",
     "--keepaliveMaxServerConnectionAge",
@@ -71,7 +71,7 @@ Deno.test("arguments and the agent's roles are offered", () => {
   assert.deepEqual(complete(pilotAgent, ["proxy", ""]).candidates.map((c) => c.value), ["router", "sidecar"]);
 });
 
-Deno.test("what the scripts read: value, tab, description, then the directive", () => {
+Deno.test("the completion scripts read value, tab, description, then the directive", () => {
   const found = complete(pilotDiscovery, ["disc"]);
   assert.equal(completionText(found, true), "discovery\tStart the proxy discovery service\n:space\n");
   assert.equal(completionText(found, false), "discovery\n:space\n");

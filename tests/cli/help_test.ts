@@ -92,7 +92,7 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
   );
 });
 
-Deno.test("a program without a command shows its commands, hidden ones left out", async () => {
+Deno.test("a program without a command shows its commands, without hidden commands", async () => {
   const { out, code } = await call();
   assert.equal(code, 0);
   assert.match(out, /^A program\n\nUsage:\n {2}prog \[command\]\n\nAvailable Commands:\n {2}run {2}Run it\n\nFlags:\n/);

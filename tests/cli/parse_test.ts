@@ -140,7 +140,7 @@ for (const [line, message] of refused) {
   });
 }
 
-Deno.test("all that is wrong with a line is said at once, in its order, and no mistake follows from another", () => {
+Deno.test("all mistakes in a line are reported at once, in order, and no mistake follows from another", () => {
   assert.deepEqual(refusal(() => run("--port x --nmae v --wait 5 a b c --mode REDIRET --list")).split("\n"), [
     'prog run: flag --port: got "x", expected a whole number from 0 to 65535',
     'prog run: unknown flag --nmae; did you mean "--name"?',

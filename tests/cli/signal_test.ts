@@ -31,7 +31,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-Deno.test("a part that hangs is left at the deadline, and the exit code says so", async () => {
+Deno.test("a hanging part is abandoned at the deadline, and the exit code shows it", async () => {
   const { lines, status } = await run(["hang", "50"], (line, child) => line === "ready" && child.kill("SIGTERM"));
   assert.match(lines.join("\n"), /a part did not stop cleanly\tpart=server\tresult=late/);
   assert(lines.includes("store ends"));

@@ -7,12 +7,12 @@ import { progressOn } from "../../lib/cli/terminal/progress.ts";
 import { plainText, safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { NO_TERMINAL, terminalOf } from "../../lib/cli/terminal/terminal.ts";
 
-Deno.test("what is no terminal has no colour and no width", () => {
+Deno.test("an output that is not a terminal has no colour and no width", () => {
   assert.deepEqual(terminalOf({ isTerminal: () => false }), NO_TERMINAL);
   assert.equal(styleOf(NO_TERMINAL)("error", "x"), "x");
 });
 
-Deno.test("colours take no room, and go when they are taken off", () => {
+Deno.test("colours do not count in the width, and can be removed", () => {
   const red = styleOf({ colour: true })("error", "boom");
   assert.equal(red, "\x1b[1;31mboom\x1b[0m");
   assert.deepEqual([shownLength(red), plainText(red), shownLength(padded(red, 6))], [4, "boom", 6]);

@@ -7,7 +7,7 @@ const text = (name: string) => Deno.readTextFileSync(`${SHOP}/${name}.yaml`);
 const bad = text("routes").replace("subset: v1 }", "subset: v9 }");
 const files = { "mesh/services.yaml": text("services"), "mesh/versions.yaml": text("versions") };
 
-Deno.test("0 for what is clean, from folder, files and standard input as one mesh", async () => {
+Deno.test("the exit code is 0 for clean input, from folder, files and standard input as one mesh", async () => {
   const ends = await Promise.all([
     pilotDiscovery(["check", SHOP]),
     pilotDiscovery(["check", "mesh", "-"], { files, stdin: text("routes") }),
@@ -48,7 +48,7 @@ Deno.test("an object stays what its author called it", async () => {
   assert.doesNotMatch(out, /ProxyFilter/);
 });
 
-Deno.test("--fail-on says how bad is too bad", async () => {
+Deno.test("--fail-on sets the severity that fails the command", async () => {
   const warned = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
 metadata: { name: a, namespace: shop, annotations: { sidecar.istio.io/nonsense: x } }
@@ -103,7 +103,7 @@ Deno.test("2, and lines that say why, when it could not run", async () => {
   }));
 });
 
-Deno.test("a text that does not parse says why, and a hostile name does not reach the terminal", async () => {
+Deno.test("a text that does not parse is reported with the reason, and a hostile name does not reach the terminal", async () => {
   const { code, out } = await pilotDiscovery(["check", "-"], {
     stdin:
       'apiVersion: networking.mesh.io/v1\nkind: Gateway\nmetadata: { name: "a\\u001b[2J" }\n---\na: 1\na: 2\nkind: x\n',

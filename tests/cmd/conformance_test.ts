@@ -90,7 +90,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
   assert.deepEqual(names(installCni), [shells, "doctor", "uninstall", "version"]);
 });
 
-Deno.test("the cipher suites are those of the tables", () => {
+Deno.test("the cipher suites equal the tables", () => {
   assert.deepEqual([...preferredCiphers, ...insecureCiphers].toSorted(), surface.ciphers.toSorted());
 });
 
@@ -106,7 +106,7 @@ Deno.test("no two flags of a command share a letter, and every flag has help", (
   for (const root of Object.values(programs)) walk(root, [root]);
 });
 
-Deno.test("flags of mesh-iptables pair with the variable of their name, --proxy-port with none", () => {
+Deno.test("flags of mesh-iptables pair with the variable of their name, but --proxy-port has no variable", () => {
   for (const [name, flag] of Object.entries(at("pilot-agent", "mesh-iptables").command.flags ?? {})) {
     const variable = name.toUpperCase().replaceAll("-", "_");
     assert.equal(flag.env?.[0], name === "proxy-port" ? undefined : variable);

@@ -168,7 +168,7 @@ Deno.test("every form of YAML parses under the program's permissions", async () 
   });
 });
 
-Deno.test("/dev/null stands for no mesh files, and there is nothing to report", async () => {
+Deno.test("/dev/null means no mesh files, and nothing is reported", async () => {
   const args = [
     "--registries=",
     "--meshConfig=/dev/null",

@@ -54,7 +54,7 @@ Deno.test("flags of install-cni that are given although they are idle are report
   ]);
 });
 
-Deno.test("the namespace of the node agent is that of its pod: given, found beside its token, or the mesh's", async () => {
+Deno.test("the namespace of the node agent is its pod's namespace: given, found beside its token, or the mesh's namespace", async () => {
   const folder = await Deno.makeTempDir({ prefix: "mcni-" });
   try {
     const namespace = (env: Record<string, string>) => {

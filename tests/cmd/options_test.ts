@@ -57,7 +57,7 @@ Deno.test("discovery without flags has the defaults", () => {
   assert.equal(options.profile, false);
 });
 
-Deno.test("the domain of shared services is refused for those of a cluster where clusters share under it, and only there", () => {
+Deno.test("the domain of shared services is refused as a cluster's domain where clusters share services under it, and only there", () => {
   const flags = ["--configDir=/x", "--domain=clusterset.local"];
   const sharing = { ENABLE_MCS_SERVICE_DISCOVERY: "true", ENABLE_MCS_HOST: "true" };
   assert.deepEqual(refusal(() => discovery(flags, sharing)), [
@@ -85,7 +85,7 @@ Deno.test("a flag of discovery that is not given has its variable as default", (
   ]);
 });
 
-Deno.test("empty addresses mean: on httpAddr, or none", () => {
+Deno.test("an empty address means the port of httpAddr, or no port", () => {
   const options = discovery([
     "--grpcAddr=",
     "--httpsAddr=",
@@ -132,7 +132,7 @@ Deno.test("no registry is needed where a folder has the services", () => {
   assert.deepEqual(discovery(["--registries=", "--configDir=/x"]).registries, []);
 });
 
-Deno.test("services of manifests need the folder that they lie in, and are not those of an orchestrator at once", () => {
+Deno.test("services of manifests need their folder, and exclude services of an orchestrator", () => {
   assert.deepEqual(discovery(["--registries=File", "--configDir=/x"]).registries, ["File"]);
   assert.match(refusal(() => discovery(["--registries=File"])).join(), /got File, expected --configDir beside it/);
   const both = refusal(() => discovery(["--registries=File,Kubernetes", "--configDir=/x"]));
@@ -254,7 +254,7 @@ Deno.test("log flags become options, a bad scope is refused by name", () => {
   assert.match(refusal(() => read(["--log_caller=ads,pilot"]))[0] ?? "", /--log_caller: got scope "pilot"/);
 });
 
-Deno.test("names that make host names and identities are checked, and a variable is named where it stands for the flag", () => {
+Deno.test("names in host names and identities are checked, and the error names the variable if the variable replaces the flag", () => {
   const flags = ["--configDir=/x", "--domain=..bad", "--clusterID=", "--cniNamespace=UPPER"];
   assert.deepEqual(refusal(() => discovery(flags, { POD_NAMESPACE: "a.b" })), [
     'POD_NAMESPACE: got "a.b", expected the name of a namespace (a-z, 0-9, -)',

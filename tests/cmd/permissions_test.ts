@@ -7,7 +7,7 @@ import { compileArguments, compiledPrograms, permissionFlags, permissionSets } f
 
 const sets = permissionSets();
 
-Deno.test("every program has a permission set, and none allows all", () => {
+Deno.test("every program has a permission set, and no set allows everything", () => {
   assert.deepEqual(Object.keys(sets).toSorted(), programs.toSorted());
   assert.deepEqual([...compiledPrograms], programs);
   for (const [name, set] of Object.entries(sets)) {

@@ -91,7 +91,7 @@ function staticModules(graph: Graph, later = false): Set<string> {
   return found;
 }
 
-Deno.test("install-cni outside of a cluster, or with a node tunnel, says in one line what it misses, and exits 1", async () => {
+Deno.test("install-cni outside of a cluster, or with a node tunnel, reports in one line what is missing, and exits with 1", async () => {
   const outside = await run("install-cni", []);
   assert.deepEqual([outside.code, outside.out], [1, ""]);
   assert.match(

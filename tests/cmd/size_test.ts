@@ -12,7 +12,7 @@ Deno.test("the answer names replicas, figures and the measured rows behind them,
   assert.match(out, /\d+ MiB +400 proxies, delta, gzip, mutual TLS: all connect; at peak\n/);
 });
 
-Deno.test("beyond what was measured no limit is suggested, and the figures are bounds from below", async () => {
+Deno.test("beyond the measured sizes no limit is suggested, and the figures are lower bounds", async () => {
   const { out } = await pilotDiscovery(["size", "--services", "9000", "--proxies", "30"]);
   assert.match(out, /at least \d+ MiB +memory of a replica, all its proxies connected\n/);
   assert.match(out, /beyond what was measured/);

@@ -63,7 +63,7 @@ Deno.test("ports in use are all named at once, each by its flag", async () => {
   }
 });
 
-Deno.test("a host that is none of this machine's, and one that does not resolve, have different messages", async () => {
+Deno.test("a host of another machine and a host that does not resolve have different messages", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const args = ["--httpAddr=192.0.2.1:0", "--grpcAddr=nowhere.invalid:0", "--monitoringAddr=127.0.0.1:0"];
@@ -100,7 +100,7 @@ Deno.test("mesh configuration, networks, folder and ports at fault are reported 
   }
 });
 
-Deno.test("mesh files that are named and not there are refused, with flag, value and hint; absent defaults are none", async () => {
+Deno.test("missing mesh files are refused if a flag names them, with flag, value and hint; missing default files are no error", async () => {
   const { code, lines } = await refused([
     ...FREE,
     "--configDir=.",
@@ -205,7 +205,7 @@ Deno.test("an authority that needs the orchestrator, or whose files do not fit, 
   }
 });
 
-Deno.test("a server without a folder needs access to an orchestrator, and says where it looked and what is wrong there", async () => {
+Deno.test("a server without a folder needs access to an orchestrator, and reports where it looked and the faults there", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const nowhere = { HOME: folder, KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "" };

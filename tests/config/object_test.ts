@@ -85,7 +85,7 @@ for (const [name, tree, fields] of WRONG) {
   });
 }
 
-test("a name with capitals is taken, as Istio takes it from files, with a warning", () => {
+test("a name with capitals is accepted, as in Istio's files, with a warning", () => {
   const { object, findings } = parse({ metadata: { name: "Reviews.V1" }, spec: { host: "a" } });
   assert.equal(object?.key, "DestinationRule/home/Reviews.V1");
   assert.deepEqual(findings.map(({ severity, place: { field } }) => [severity, field]), [["warning", "metadata.name"]]);

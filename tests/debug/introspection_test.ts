@@ -127,7 +127,7 @@ Deno.test("a mistake is refused with the reason, and changes nothing", async () 
   });
 });
 
-Deno.test("a browser runs and loads nothing but the style and the script that stand in the pages", async () => {
+Deno.test("a browser runs and loads only the style and the script in the pages", async () => {
   await withPort(async (port) => {
     const tags = new Set<string>();
     for (const path of ["/", "/scopez", "/memz", "/envz", "/procz", "/argz", "/versionz", "/nothingz"]) {

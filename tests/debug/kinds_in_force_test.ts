@@ -29,7 +29,7 @@ Deno.test("every kind is asked for where configuration is made of it", () => {
   assert.deepEqual(KINDS.filter((kind) => !asking.includes(`"${kind}"`)), []);
 });
 
-Deno.test("of a Telemetry nothing is said to be without effect", async () => {
+Deno.test("no part of a Telemetry is reported as without effect", async () => {
   const telemetry = (name: string, spec: string) =>
     `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: ${name}, namespace: x }\nspec: ${spec}\n`;
   const files = {

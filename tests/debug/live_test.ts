@@ -107,7 +107,7 @@ Deno.test("live waits for the acknowledgement, and names the proxies without one
   });
 });
 
-Deno.test("live does not take the push before for that of an edit which is still debounced", async () => {
+Deno.test("live does not mistake an earlier push for the push of an edit that is still debounced", async () => {
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));

@@ -58,7 +58,7 @@ Deno.test("a host that is neither an address, localhost nor the server's own nam
   }, { options: { introspection }, settings: { MESH_DEBUG_HOSTS: "debug.example.com, other.example.com" } });
 });
 
-Deno.test("a page of another origin is refused, one that the server served itself is not", async () => {
+Deno.test("a page of another origin is refused, a page from the server itself is not", async () => {
   await withServer({}, async ({ ports }) => {
     for (const [port, path] of PAGES) {
       const host = `localhost:${ports[port]}`;

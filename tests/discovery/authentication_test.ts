@@ -68,7 +68,7 @@ Deno.test("identities of tokens are in the mesh's trust domain of the moment", a
   assert.equal("caller" in result && result.caller.identity.trustDomain, "corp.example.com");
 });
 
-Deno.test("pages: this machine needs no proof, others an identity, and that of the system to see everything", async () => {
+Deno.test("pages: this machine needs no proof, other machines need an identity, and only the system's identity sees everything", async () => {
   await using issuer = await TestIssuer.start();
   const audience = pageAudience(authenticationOf({ JWT_RULE: ruleOf(issuer, "mesh-ca") }).forPages(), "mesh-system");
   const ask = async (address: string, token?: string) => {

@@ -47,7 +47,7 @@ Deno.test("of 1,000 policies over 1,000 services one edit builds one inbound sid
   assert.deepEqual(change(own(7, "/b")), { inbound: 0, shared: 0 }, "nothing changed");
 });
 
-Deno.test("a policy of the mesh builds each inbound side once, and a policy of another namespace builds none", () => {
+Deno.test("a policy of the mesh builds each inbound side once, and a policy of another namespace builds no inbound side", () => {
   const { change, states } = world(20, 20);
   assert.deepEqual(change(policy("all", { rules: [{}] }, "elsewhere")), { inbound: 0, shared: 0 });
   assert.deepEqual(change(policy("all", { rules: [{}] }, "mesh-system")), { inbound: 20, shared: 0 });

@@ -28,7 +28,7 @@ function heard({ responses }: QuestionClient): string[] {
   );
 }
 
-Deno.test("the system's namespace hears of every client that comes, rejects and goes; another namespace only of clients with its own identity", async () => {
+Deno.test("the system's namespace gets the events of every client that connects, rejects or disconnects; another namespace only the events of clients with its identity", async () => {
   await withClients(async (connect, { xds }) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();
     const system = await connect("tool-1", "mesh-system", "operator", "event");
@@ -50,7 +50,7 @@ Deno.test("the system's namespace hears of every client that comes, rejects and 
   });
 });
 
-Deno.test("without an identity, and with the pages off, nobody hears anything; to a proxy the types are unknown", async () => {
+Deno.test("without an identity, or with the pages off, a client gets no events; for a proxy the types are unknown", async () => {
   const asked = (account: string, settings: Partial<SettingsOf<"pilot-discovery">> = {}) =>
     withClients(async (connect) => {
       const tool = await connect("tool-1", "mesh-system", account, "event");
@@ -70,7 +70,7 @@ Deno.test("without an identity, and with the pages off, nobody hears anything; t
   });
 });
 
-Deno.test("a control plane hears of clients on the stream of its configuration; one without an identity keeps the stream", async () => {
+Deno.test("a control plane gets events about clients on the stream of its configuration; a control plane without an identity keeps the stream", async () => {
   const KIND = "networking.istio.io/v1/Gateway";
   await withClients(async (connect) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();

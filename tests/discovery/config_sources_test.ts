@@ -59,7 +59,7 @@ async function pushed(server: DiscoveryServer): Promise<void> {
   server.pipeline.flush();
 }
 
-Deno.test("folders of the mesh configuration are read beside that of the flag, which has precedence and gives way", async () => {
+Deno.test("folders of the mesh configuration are read beside the flag's folder, whose objects have precedence until they are removed", async () => {
   const log = openLog();
   await withFolders(
     { "a.yaml": entry("a", 80) },

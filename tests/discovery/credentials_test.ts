@@ -88,7 +88,7 @@ Deno.test("a Secret whose text is refused is not called absent", () => {
   assert.equal(own.whyNot("kubernetes://other"), "there is no Secret edge/other");
 });
 
-Deno.test("a proxy gets certificate, key, staple, authorities and revoked ones of the Secrets of its identity's namespace", () => {
+Deno.test("a proxy gets certificate, key, OCSP staple, authorities and revocation lists from the Secrets of its identity's namespace", () => {
   const { open, refused } = world(web);
   const { own } = open("edge");
   own.want(["kubernetes://web", "kubernetes://web-cacert", "kubernetes://edge/web", "file-cert:/a~/b"]);

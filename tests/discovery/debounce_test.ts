@@ -132,7 +132,7 @@ Deno.test("a push that fails is reported, and the next one runs", async () => {
   assert.deepEqual([pushes, errors.length], [2, 2]);
 });
 
-Deno.test("changes that were taken are not pushed again", () => {
+Deno.test("applied changes are not pushed again", () => {
   const { time, pushes, debouncer } = setup();
   debouncer.add(change({ objects: ["a"] }));
   assert.deepEqual([...debouncer.take()!.objects], ["a"]);

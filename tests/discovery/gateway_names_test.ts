@@ -85,7 +85,7 @@ Deno.test("a name that no network uses any more is forgotten, and not asked for 
   assert.deepEqual([asked, changes()], [["a", "b", "b", "c"], 2], "an answer after the stop changes nothing");
 });
 
-Deno.test("at most 1000 names are resolved, and the log says so", async () => {
+Deno.test("at most 1000 names are resolved, and the log reports the limit", async () => {
   const { names, asked, lines, turn } = world({});
   names.follow(new Set(Array.from({ length: 1001 }, (_, index) => `n${index}`)));
   await turn(0);

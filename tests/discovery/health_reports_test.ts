@@ -90,7 +90,7 @@ Deno.test("a report lives as long as its stream and its grace; a newer stream's 
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("an agent that says the same again and again changes nothing, and one that changes its mind is logged a hundred times", () => {
+Deno.test("an agent that repeats a report changes nothing, and an agent that alternates is logged at most a hundred times", () => {
   const { open, changes, lines } = world();
   const stream = open({ WORKLOAD_ENTRY: "vm-1" })!;
   for (let i = 0; i < 1000; i++) stream.report({ healthy: true });

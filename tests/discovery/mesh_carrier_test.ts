@@ -34,7 +34,7 @@ Deno.test("a mesh configuration in the folder is not in force, and a warning in 
   assert.match(said[0]!, /warn.*spec\.meshConfig of IstioOperator istio-system\/main/);
 });
 
-Deno.test("a server takes the mesh configuration of an object whose file is named, follows its edits, and says which it took", async () => {
+Deno.test("a server takes the mesh configuration from an object in the named file, follows its edits, and logs the object", async () => {
   const { log, lines } = openLog();
   const folder = await Deno.makeTempDir();
   const meshConfig = `${folder}/install.yaml`;

@@ -65,7 +65,7 @@ Deno.test("a gateway that moves costs the assignments of its network's hosts, an
   assert.deepEqual(fixture.failures, []);
 });
 
-Deno.test("the network that a registry names is that of its cluster's workload entries", async () => {
+Deno.test("the network named by a registry is the network of its cluster's workload entries", async () => {
   const fixture = new Fixture();
   const registry = new Gateways("Orch");
   await fixture.pipeline.addRegistry(registry);

@@ -23,7 +23,7 @@ function setup() {
   return { facts, api, ask };
 }
 
-Deno.test("a pod that took the name of the caller's proves nothing, and one that is not known yet may be tried again", () => {
+Deno.test("a pod with the caller's name and another uid proves nothing; a pod that is not known yet may be tried again", () => {
   const { api, ask } = setup();
   const later = { refusal: "pod system/n of the caller is not known here yet", isTemporary: true };
   assert.deepEqual(ask(), later);

@@ -23,7 +23,7 @@ const event = fc.record({
   pod,
 });
 
-Deno.test("after any events a node's readiness is that of the pods that are there", () => {
+Deno.test("after any events a node's readiness depends only on the present pods", () => {
   fc.assert(fc.property(fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 12 }), (batches) => {
     const [cache, pods] = [new ObjectCache<PluginPod>(), new PluginPods()];
     let version = 0;

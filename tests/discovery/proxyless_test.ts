@@ -64,7 +64,7 @@ Deno.test("listeners have the requested form of the name: short, with the namesp
     assert.deepEqual(await named(client, LISTENER, "two:80", "one.bank:80"), []);
   }));
 
-Deno.test("a name without a port stands for all ports of its service", () =>
+Deno.test("a name without a port means all ports of its service", () =>
   withLibrary(async (client) => {
     assert.deepEqual(await named(client, LISTENER, "two.bank"), ["two.bank:80", "two.bank:81"]);
   }));

@@ -128,7 +128,7 @@ for (const delta of [true, false]) {
     assert.equal(api.waiting.size, 0);
   });
 
-  Deno.test(`${variant}: while the API has not said who may, the client hears nothing; then it gets the configuration with or without the secret`, () => {
+  Deno.test(`${variant}: while the API has not decided the right, the client gets nothing; then it gets the configuration with or without the secret`, () => {
     for (const right of ["allowed", "denied"] as const) {
       const { fixture, put, connect, sent, api } = world({ delta });
       fixture.put(plugin());
@@ -189,7 +189,7 @@ Deno.test("of a secret of the root namespace the API is asked, too; one of a fol
   }
 });
 
-Deno.test("nobody is asked for secrets of plugins that the client does not ask for, nor of plugins without one", () => {
+Deno.test("secrets are read only for plugins that the client requests and that have a secret", () => {
   const { fixture, put, connect, api, sent } = world();
   fixture.put(plugin(), { ...plugin({ imagePullSecret: "" }), metadata: { name: "b", namespace: "shop" } });
   put(secret("one"));

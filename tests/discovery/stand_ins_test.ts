@@ -166,7 +166,7 @@ Deno.test("the version that was taken last stays, and a change of something else
   proxy.standIns.close();
 });
 
-Deno.test("another version of the filter is tried, and nothing is said any more", async () => {
+Deno.test("another version of the filter is tried, and the finding ends", async () => {
   const fixture = world(slow("7s"));
   const proxy = new RejectingProxy(fixture, isSlow);
   proxy.look();
@@ -230,7 +230,7 @@ Deno.test("a rejection of an unpatched resource stays a rejection", () => {
   proxy.standIns.close();
 });
 
-Deno.test("at most a thousand resources are replaced, and none after the end of the stream", async () => {
+Deno.test("at most a thousand resources are replaced, and no resource after the end of the stream", async () => {
   const fixture = world(slow("7s"));
   const proxy = new RejectingProxy(fixture, () => true);
   const cluster = proxy.wanted!;

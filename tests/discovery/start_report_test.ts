@@ -31,7 +31,7 @@ metadata: { name: t, namespace: x }
 spec: { configPatches: [] }
 `;
 
-Deno.test("a server says at start its version, its pages, objects by kind, findings and how long it took", async () => {
+Deno.test("a server logs at start its version, its pages, objects by kind, findings and the duration", async () => {
   const lines: Record<string, unknown>[] = [];
   const counted = Promise.withResolvers<void>();
   const open = () => ({

@@ -163,7 +163,7 @@ Deno.test("an address of keys with a user, a password or a fragment is a warning
   assert.deepEqual(issuer.asked, []);
 });
 
-Deno.test("where proxies fetch, the server does not, and says which address no proxy can reach", async () => {
+Deno.test("where proxies fetch, the server does not, and reports the addresses that no proxy can reach", async () => {
   await using issuer = await TestIssuer.start();
   const rules = [{ issuer: issuer.url, jwksUri: `${issuer.url}/keys` }, { issuer: issuer.url }];
   await keysOf(rules, (keys) => {

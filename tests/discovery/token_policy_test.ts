@@ -43,7 +43,7 @@ Deno.test("an edit of one workload's rules builds its inbound side once, and sen
   assert.deepEqual(counted(() => fixture.remove("RequestAuthentication/x/one")), { ...one, inbound: 0 });
 });
 
-Deno.test("keys of an issuer concern the workloads that accept its tokens; the same keys again concern nobody", () => {
+Deno.test("changed keys of an issuer affect the workloads that accept its tokens; the same keys again affect no workload", () => {
   const { fixture, counted } = world(40);
   fixture.put(tokens("one", "a", "s1"), tokens("two", "a", "s2"), tokens("three", "b", "s3"));
   fixture.pipeline.flush();

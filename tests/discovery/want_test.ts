@@ -36,7 +36,7 @@ async function connect(delta: boolean, failing: boolean, deaf = false) {
 for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
 
-  Deno.test(`${variant}: endpoints that could not be made are not said to be absent, and come when they could`, async () => {
+  Deno.test(`${variant}: endpoints that could not be built are not reported as absent, and are sent when they are built`, async () => {
     const { fixture, registry, client } = await connect(delta, true);
     const asked = [BAD, "outbound|80||good.example.com"];
     client.ask(ENDPOINTS, { names: asked });

@@ -61,7 +61,7 @@ const rows: [name: string, type: string, answers: string[]][] = [
   ["range.example", "A", ["range.example A 10.9.0.1"]],
 ];
 
-Deno.test("names of the table are answered with authority, over UDP and TCP alike", async (t) => {
+Deno.test("names of the table get authoritative answers, over UDP and over TCP", async (t) => {
   using test = await startServer();
   for (const [name, type, expected] of rows) {
     await t.step(`${name} ${type}`, async () => {

@@ -103,7 +103,7 @@ Deno.test("a name server is believed however resolv.conf spells its address", as
   upstream.close();
 });
 
-Deno.test("raced: a silent and a refusing server cost nothing while another one answers", async () => {
+Deno.test("raced: a silent and a refusing server cost nothing while another server answers", async () => {
   const silent = startUpstream("127.0.0.1", 0, { "*": "silence" });
   const refusing = startUpstream("127.0.0.2", silent.port, { "*": "REFUSED" });
   const good = startUpstream("127.0.0.3", silent.port, { "*": ["1.1.1.1"] });

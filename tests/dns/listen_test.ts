@@ -54,7 +54,7 @@ Deno.test("resolv.conf: an address has one spelling, however it is written", () 
   assert.deepEqual(conf.findings, []);
 });
 
-Deno.test("an address that is taken is an error that names it, and nothing stays open", async () => {
+Deno.test("an address in use is an error that names the address, and nothing stays open", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const settings = { DNS_PROXY_ADDR: `127.0.0.1:${taken.addr.port}`, DNS_FORWARD_PARALLEL: false };
   await assert.rejects(startServer({}, { settings }), /DNS_PROXY_ADDR: cannot listen on 127.0.0.1 port \d+/);

@@ -144,7 +144,7 @@ Deno.test("for any number of addresses and any size: an answer keeps to it, has 
   }));
 });
 
-Deno.test("an alias of any length keeps to the size, and says when there was no room for it", () => {
+Deno.test("an alias of any length keeps to the size, and an alias without room is reported", () => {
   const long = fc.array(fc.integer({ min: 1, max: 63 }), { minLength: 1, maxLength: 12 })
     .map((sizes) => sizes.map((size) => "a".repeat(size)).join(".")).filter((text) => text.length <= 240);
   const edns = fc.option(fc.integer({ min: 512, max: 700 }), { nil: undefined });

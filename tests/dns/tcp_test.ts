@@ -24,7 +24,7 @@ Deno.test("messages are found however the stream is cut", () => {
   }
 });
 
-Deno.test("a connection that asks nothing is closed after ten seconds, one that asks stays", async () => {
+Deno.test("a connection without a request is closed after ten seconds, a connection with requests stays", async () => {
   const clock = createFakeClock();
   using test = await startServer({}, { clock });
   const silent = await Deno.connect(test.at);

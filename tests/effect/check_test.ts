@@ -284,7 +284,7 @@ Deno.test("a finding about what reaches no proxy names the place, what would hav
   assert.match(text.split("\n")[found!.place.line - 1]!, /match: \[\{ port: 81 \}\]/);
 });
 
-Deno.test("a part that reaches no proxy is reported once: not where another finding says so already", () => {
+Deno.test("a part that reaches no proxy is reported once: not if another finding already reports it", () => {
   const text = CART +
     object(
       "Gateway",

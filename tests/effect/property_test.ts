@@ -63,7 +63,7 @@ function takeAway(fixture: Fixture, key: string, path: Path): (() => void) | und
   };
 }
 
-Deno.test("what is said to reach no proxy may be removed, as a part and as a whole: no resource of any proxy changes", () => {
+Deno.test("parts reported as reaching no proxy can be removed, one by one and together, without a change of any proxy's resources", () => {
   const kinds = new Map<string, number>();
   fc.assert(
     fc.property(manySteps, partSteps, (steps, more) => {
@@ -101,7 +101,7 @@ Deno.test("what is said to reach no proxy may be removed, as a part and as a who
   assert.ok(kinds.size >= 8, JSON.stringify([...kinds]));
 });
 
-Deno.test("changes one by one, and proxies that come and go, leave the findings that a fresh look has", () => {
+Deno.test("after single changes, and after proxies connect and disconnect, the findings equal a fresh analysis", () => {
   const step = fc.oneof(
     tree.map((put: Tree) => ({ put })),
     partSteps.map(([one]) => ({ put: one!.do === "put" ? one!.tree : undefined })),

@@ -39,7 +39,7 @@ async function problems(port: number): Promise<string[]> {
   return found.filter(({ name }) => name === NAME).map(({ place: { field, line } }) => `${line} ${field}`);
 }
 
-Deno.test("the server says what reaches none of the proxies that are connected, and live says so of the object", async () => {
+Deno.test("the server reports parts that reach no connected proxy, and live reports the object", async () => {
   await withServer({ "mesh.yaml": MESH }, async ({ ports }) => {
     assert.deepEqual(await problems(ports.http), [], "without proxies nothing is known");
     using _proxy = await TestProxy.attach(ports.grpc);

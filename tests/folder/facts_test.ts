@@ -36,7 +36,7 @@ const service = (name: string, port: number | string = 80) =>
 const entry =
   "apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: { name: a }\nspec: { hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }] }\n";
 
-test("manifests are facts beside configuration, in lists too, and only changed ones are read again", () => {
+test("manifests are facts beside configuration, in lists too, and only changed manifests are read again", () => {
   const folder = new Folder();
   const first = folder.write("a.yaml", `${service("a")}---\n${entry}---\n${service("b")}`);
   assert.deepEqual(first, {

@@ -12,7 +12,7 @@ async function withFiles(sizes: Record<string, number>, run: (files: FolderFiles
   }
 }
 
-Deno.test("small files are read together, large ones alone, each when it is asked for", async () => {
+Deno.test("small files are read together, large files alone, each on request", async () => {
   const large = 200_000;
   await withFiles(
     { "a.yaml": 10, "b.yaml": 10, "c.yaml": large, "d.yaml": large, "e.yaml": 10 },
@@ -41,7 +41,7 @@ Deno.test("a file that was written between a look and its reading differs at the
   });
 });
 
-Deno.test("a file that is not there differs, and reading it says that it is gone", async () => {
+Deno.test("a missing file differs, and reading it reports that it is missing", async () => {
   await withFiles({}, async (files) => {
     const looks = await files.lookAll(["a.yaml"]);
     assert.deepEqual(looks, [{ path: "a.yaml", differs: true, size: 0 }]);

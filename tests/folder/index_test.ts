@@ -174,7 +174,7 @@ test("a misspelt kind keeps the object of its place", () => {
   assert.equal(appeared[0]?.place.field, "kind");
 });
 
-test("a new object that is refused does not live, and says so", () => {
+test("a refused new object is not live, and the answer gives the reason", () => {
   const folder = new Fixture();
   const { set } = folder.write("a.yaml", entry("one", 70000));
   assert.deepEqual(set.added, []);

@@ -25,7 +25,7 @@ function connection(budget: SendBudget) {
   return { send };
 }
 
-Deno.test("a batch of another connection takes the array of one that was written, and not before", () => {
+Deno.test("a batch of another connection reuses the array of a written batch, and not earlier", () => {
   const budget = new SendBudget();
   const [a, b] = [connection(budget), connection(budget)];
   const first = a.send(1);

@@ -51,7 +51,7 @@ Deno.test("at most 100 calls of a connection wait for their first message; one m
   });
 });
 
-Deno.test("a call whose first message does not come in time ends; one that has a message stays", async () => {
+Deno.test("a call without a first message in time ends; a call with a message stays", async () => {
   await withServer({ firstMessageTimeout: 50 }, async (server) => {
     const client = new MemoryClient(server);
     client.send(callHeaders(1, "/x.S/Stream"), messageData(1, new Uint8Array(3)));

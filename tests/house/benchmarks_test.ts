@@ -4,7 +4,7 @@ import { page } from "../bench/mesh/table.ts";
 const written = Deno.readTextFileSync(new URL("../../docs/benchmarks.md", import.meta.url));
 const machine = {};
 
-Deno.test("the page of benchmarks has the columns, and says of Istio, what is written into it now", () => {
+Deno.test("the page of benchmarks has the columns and the statements about Istio that are written into it now", () => {
   const row = { id: "a", work: "one", istio: "one", figures: [], calibrations: [] };
   const fresh = page([row], { machine, runs: 1, rounds: 5, quick: false });
   const columns = (text: string) => /^\| Work +\| Figure.*\|$/m.exec(text)?.[0].replace(/ +\|/g, " |");

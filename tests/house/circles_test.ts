@@ -48,7 +48,7 @@ for (const file of files) {
   }
 }
 
-Deno.test("the walk finds a circle of any length, and none where there is none", () => {
+Deno.test("the walk finds a cycle of any length, and no cycle in a graph without cycles", () => {
   const arrows: Arrows = new Map();
   for (const [from, to] of ["12", "23", "31", "34"]) put(arrows, from!, to!, `${from}${to}`);
   assert.deepEqual(circlesOf(arrows), [["12", "23", "31"]]);

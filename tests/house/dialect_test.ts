@@ -31,7 +31,7 @@ Deno.test("what a kind of proxy has is asked of its profile: nothing branches on
   assert.deepEqual(found, Object.keys(BY_KIND), "ask a field of ProxyProfile (lib/translate/reader/proxy_profile.ts)");
 });
 
-Deno.test("no comment says that a module needs no permissions: only those that are needed are named", () => {
+Deno.test("no comment states that a module needs no permissions: only needed permissions are named", () => {
   const all = sourceFiles(root, ["lib", "cmd", "scripts", "tests"]);
   assert.ok(all.length > 1500, "the walk found the tests");
   assert.deepEqual(all.filter((file) => / \* Permissions: none/.test(Deno.readTextFileSync(`${root}/${file}`))), []);

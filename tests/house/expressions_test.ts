@@ -28,11 +28,11 @@ Deno.test("the time of every regular expression is linear in the length of the t
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("the record of expressions has none that is not in the tree", () => {
+Deno.test("every expression in the record is in the tree", () => {
   assert.deepEqual([...recorded].filter((literal) => !literals.has(literal)), [], "run `deno task expressions --new`");
 });
 
-Deno.test("the record says what the checker says: a part of it, another one after each change of it, is judged again", () => {
+Deno.test("the record equals the checker's verdicts: a part of the record, another part after each change, is judged again", () => {
   const all = [...recorded];
   const share = 40;
   const judged = all.filter((_, index) => index % share === all.length % share).map((literal) => ({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 const folder = new URL("../../docs/decisions/", import.meta.url).pathname;
 const records = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => /^\d/.test(name)).sort();
 
-Deno.test("records of decisions are numbered without a gap, and none has another's number", () => {
+Deno.test("records of decisions are numbered without a gap, and no two records have the same number", () => {
   const numbers = records.map((name) => Number(name.slice(0, 4)));
   assert.deepEqual(numbers, records.map((_, i) => i + 1));
 });

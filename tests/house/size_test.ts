@@ -17,7 +17,7 @@ function quantile(share: number): number {
   return files.map(({ length }) => length).sort((a, b) => a - b)[Math.floor(share * (files.length - 1))]!;
 }
 
-Deno.test("files stay small: half of them at most 100 lines, nine of ten at most 300, none more than 600", () => {
+Deno.test("files stay small: half of the files at most 100 lines, nine of ten at most 300, no file more than 600", () => {
   assert(quantile(0.5) <= 100, `median ${quantile(0.5)}`);
   assert(quantile(0.9) <= 300, `90th percentile ${quantile(0.9)}`);
   assert.deepEqual(files.filter(({ length }) => length > 600).map(({ file }) => file), []);

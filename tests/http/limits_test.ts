@@ -93,7 +93,7 @@ Deno.test("one connection too many closes the connection that has waited longest
   }, { limits: { connections: 3 } });
 });
 
-Deno.test("while all connections are at work one more is closed at once, and later ones are served", async () => {
+Deno.test("while all connections are at work, a further connection is closed at once, and later connections are served", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const busy = get("/busy", async () => {

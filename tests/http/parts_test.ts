@@ -60,7 +60,7 @@ Deno.test("a server that closes ends parts at once", async () => {
   });
 });
 
-Deno.test("a client may wait for a part as long as it likes, and must take one that is there", async () => {
+Deno.test("a client may wait for a part as long as it likes, and must read an available part", async () => {
   const clock = createFakeClock();
   const feed = new Feed();
   await withRoutes([route(feed)], async ({ port }) => {

@@ -51,7 +51,7 @@ Deno.test("a handler gets path, query, headers, host, body and peer as plain dat
   });
 });
 
-Deno.test("HEAD is GET without the body, and says how long the body would be", async () => {
+Deno.test("HEAD is GET without the body, with the length of the body", async () => {
   await withRoutes([get("/page", () => textResponse(200, "hello"))], async ({ port }) => {
     const answer = await exchange(port, "HEAD /page HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
@@ -110,7 +110,7 @@ Deno.test("a handler that throws is 500 without details, one log line, and the s
   });
 });
 
-Deno.test("further routes that cannot be loaded are 500 and one log line, the first ones are served, and the next request loads again", async () => {
+Deno.test("late routes that cannot be loaded are 500 and one log line, the first routes are served, and the next request loads again", async () => {
   let loads = 0;
   const later = () => {
     if (++loads === 1) return Promise.reject(new Error("no file"));

@@ -53,7 +53,7 @@ Deno.test("a builder that throws costs its result alone, and is tried again with
   assert.deepEqual(cache.invalidate(world.set("z", 1)), new Set(["a"]), "with any change");
 });
 
-Deno.test("inputs are compared as the cache says", () => {
+Deno.test("inputs are compared by the cache's rule", () => {
   const cache = new BuildCache<ToySource, string, never, readonly string[]>(
     (_recorder, name, input) => name + input.join(""),
     {

@@ -72,7 +72,7 @@ class Fixture {
   }
 }
 
-Deno.test("sources of one view that answer alike share a group, until results ask a query that they answer differently", () => {
+Deno.test("sources of one view with the same answers share a group, until results ask a query that they answer differently", () => {
   const fixture = new Fixture();
   fixture.set("a", 1);
   const one = fixture.join("amber", 1);
@@ -92,7 +92,7 @@ Deno.test("a group of a view that has one looks only at the results that asked a
   assert.equal(fixture.join("blue", 1).lookedAt, 4);
 });
 
-Deno.test("where a builder throws, sources keep their results when their group splits; new ones have none", () => {
+Deno.test("after a builder throws, sources keep their results when their group splits, and new sources have no results", () => {
   const fixture = new Fixture();
   fixture.set("a", 1);
   fixture.join("amber", 1);

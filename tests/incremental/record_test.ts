@@ -141,7 +141,7 @@ Deno.test("texts that clients choose are forgotten", () => {
   assert.notEqual(tree.root, root, "the tree began anew");
 });
 
-Deno.test("the queries of a group grow with each result, and new ones are reported once", () => {
+Deno.test("the queries of a group grow with each result, and new queries are reported once", () => {
   const asked = new AskedProperties<{ color: string; factor: number }>();
   const world = new ToyWorld();
   const read = recorder(new ToySource(world, amber));
@@ -156,7 +156,7 @@ Deno.test("the queries of a group grow with each result, and new ones are report
   assert.ok(!asked.fits({ color: "amber", factor: 7 }));
 });
 
-Deno.test("of many groups that each know one value, another's source is told apart by one query, its own by all", () => {
+Deno.test("of many groups with one known value each, another group's source is distinguished by one query, its own source by all queries", () => {
   const COUNT = 200;
   let computed = 0;
   const groups = Array.from({ length: COUNT }, (_, own) => {

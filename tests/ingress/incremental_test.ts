@@ -45,7 +45,7 @@ function world(...drafts: readonly Draft[]): IngressWorld {
 
 const MANY = Array.from({ length: 50 }, (_, at): Draft => ({ name: `i-${at}`, host: `h-${at}.test` }));
 
-Deno.test("of 50 Ingresses one that is edited derives itself and the hosts that it had and has, and nothing else", () => {
+Deno.test("of 50 Ingresses an edited Ingress derives only itself and its former and present hosts", () => {
   const one = world(...MANY);
   one.put(fact(ingress({ name: "i-7", host: "h-7.test", path: "/new" })));
   assert.deepEqual(one.derived.splice(0).sort(), ["Ingress/shop/i-7", "h-7.test"]);
@@ -125,7 +125,7 @@ const step = fc.oneof(
   fc.constantFrom("DEFAULT", "STRICT").map((mode) => (w: IngressWorld) => w.mesh({ ingressControllerMode: mode })),
 );
 
-Deno.test("after any changes the objects are those of a fresh start", () => {
+Deno.test("after any changes the objects equal the objects of a fresh start", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
     const changed = new IngressWorld();
     for (const change of steps) change(changed);

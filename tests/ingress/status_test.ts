@@ -67,7 +67,7 @@ const balanced = service({ type: "LoadBalancer", externalIPs: ["198.51.100.7"] }
 ]);
 const ALL = [{ ip: "198.51.100.7" }, { ip: "203.0.113.9" }, { hostname: "edge.example.com" }];
 
-Deno.test("a status says the addresses of the load balancer and the external ones, each once, host names last", () => {
+Deno.test("a status has the addresses of the load balancer and the external addresses, each once, host names last", () => {
   assert.deepEqual(new World({}, balanced, ingress("web")).wanted("web"), ALL);
 });
 
@@ -128,12 +128,12 @@ Deno.test("without ingressService it says the external addresses of the nodes of
   assert.deepEqual(world.wanted("web"), all);
 });
 
-Deno.test("nothing is written where the status says so already, in whatever order, nor where another revision writes", () => {
+Deno.test("nothing is written if the status has the addresses already, in any order, or if another revision writes it", () => {
   const world = new World({}, balanced, ingress("web", ALL.toReversed()), ingress("others"), ingress("new"));
   assert.deepEqual(world.statuses.pending(), ["Ingress/shop/new"]);
 });
 
-Deno.test("an Ingress that leaves says the addresses no more, unless another controller has written its own since", () => {
+Deno.test("an Ingress that leaves the class loses the addresses in its status, unless another controller has written its own addresses since", () => {
   const world = new World({}, balanced, ingress("a", ALL), ingress("b", ALL), ingress("c", [{ ip: "192.0.2.1" }]));
   for (const name of ["a", "b"]) world.put(ingress(name, ALL, "nginx"));
   world.put(ingress("c", [{ ip: "192.0.2.1" }], "nginx"));

@@ -109,7 +109,7 @@ for (
     "iptables-restore v1.8.9 (legacy): Permission denied (you must be root)",
   ]
 ) {
-  Deno.test(`no kernel module is blamed when the tool says: ${says}`, async () => {
+  Deno.test(`no kernel module is blamed for the tool's message: ${says}`, async () => {
     const tried: string[] = [];
     const { chosen, evidence } = await findBackend(
       rules,

@@ -59,7 +59,7 @@ const inDeeds = [
   ...["probe-timeout", "reconcile", "run-validation", "skip-rule-apply"],
 ];
 
-Deno.test("every flag is in one of the two lists, and the command's tests name those of deeds", async () => {
+Deno.test("every flag is in one of the two lists, and the command's tests name the flags with an effect", async () => {
   assert.deepEqual([...Object.keys(inRules), ...inDeeds].toSorted(), Object.keys(iptablesFlags).toSorted());
   const tests = await Deno.readTextFile(new URL("./command_test.ts", import.meta.url));
   // The short form of the flag counts too.

@@ -134,7 +134,7 @@ for (const kind of ["nft", "legacy"] as const) {
 }
 
 for (const kind of ["nft", "legacy"] as const) {
-  packetTest(`TPROXY on ${kind}: routing of a former mark goes, that of others stays`, async (t) => {
+  packetTest(`TPROXY on ${kind}: routing of our former mark is removed, routing of other marks stays`, async (t) => {
     await using cable = await Cable.lay();
     const pod = (...words: string[]) => cable.exec("pod", "ip", ...words);
     const marks = async (family: string) =>

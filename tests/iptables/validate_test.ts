@@ -48,7 +48,7 @@ Deno.test("where the proxy's ports are in use and nothing redirects, the check f
   assert.match(blind?.failure ?? "", new RegExp(`port ${port} is in use, and so are the proxy's`));
 });
 
-Deno.test("a listener that takes the connection and says nothing is given up in time", async () => {
+Deno.test("a server that accepts the connection and stays silent is given up in time", async () => {
   await withPorts(2, async ([proxyPort = 0, inboundPort = 0]) => {
     using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
     const accepted = silent.accept().then((connection) => connection, () => undefined);

@@ -43,7 +43,7 @@ Deno.test("a whole list is what differs from the one before: new and other objec
   });
 });
 
-Deno.test("an object that cannot be read stays as it was, and harms no other", () => {
+Deno.test("an object that cannot be read keeps its earlier version, and affects no other object", () => {
   const list = new KindList(entries, "xds://there:15010");
   taken(list, [packed("a"), packed("b"), packed("c")]);
   assert.deepEqual(taken(list, [foreignBody("a"), packed("d")]), {
@@ -70,7 +70,7 @@ Deno.test("an object that is refused is a finding, and its last good version sta
   assert.deepEqual([...list.findings()], []);
 });
 
-Deno.test("a stream asks for every kind, answers with what it took, and is synced when each kind was answered", () => {
+Deno.test("a stream asks for every kind, acknowledges the accepted resources, and is synced when each kind has an answer", () => {
   const two = KIND_WIRE_TYPES.slice(0, 2);
   const [first = "", second = ""] = two.map(kindTypeUrl);
   const machine = new KindClientMachine(two, { id: "n" });

@@ -112,7 +112,7 @@ Deno.test("a rule with a selector has precedence over the general rule for its w
   assert.deepEqual(of({ app: "b" }, "other"), { policy: "RANDOM", subsets: "v1", causes: "general" });
 });
 
-Deno.test("an empty selector stands for every workload of the namespace", () => {
+Deno.test("an empty selector selects every workload of the namespace", () => {
   const rules = [rule("general", random), rule("all", { workloadSelector: {}, ...robin })];
   assert.equal(inForce(rules, "default")?.policy, "ROUND_ROBIN");
   assert.equal(inForce(rules, "other")?.policy, "RANDOM");

@@ -102,7 +102,7 @@ Deno.test("rules for workloads by namespace hide a younger object's rules from t
   assert.deepEqual(checked(yaml).map(({ message }) => message), []);
 });
 
-Deno.test("an object for the host whose rules are for others leaves the rules of a wildcard over the host", async () => {
+Deno.test("an object for the host with rules for other workloads leaves the rules of a wildcard over the host in force", async () => {
   const wide = route("prod", "wide", {
     hosts: ["*.prod.svc.cluster.local"],
     http: [{ directResponse: { status: 299 } }],
@@ -214,7 +214,7 @@ Deno.test("a subset that is hidden from clients of another namespace, or from ch
   ]);
 });
 
-Deno.test("where no rule decides, the finding says for whom the subset is, and its advice ends it", async () => {
+Deno.test("where no rule decides, the finding names the clients of the subset, and following its advice ends the finding", async () => {
   const yaml = (exportTo: string[]) =>
     WORLD + route("client", "own") + rule("prod", "own", { exportTo, ...subset("v1") });
   assert.equal(await ask(yaml(["prod"]), "client/app-1"), "chosen of own.prod:8000 > 503");

@@ -103,7 +103,7 @@ Deno.test("and of tls rules at a gateway that passes TLS on", () => {
   ]);
 });
 
-Deno.test("a tcp rule behind one that takes all connections is found, whatever the hosts are", async () => {
+Deno.test("a tcp rule after a rule for all connections is found, for any hosts", async () => {
   const yaml = EDGE + TCP + tcp("a", [{ port: 8999 }, "one.test"]) + tcp("b", [{ port: 8999 }, "two.test"]);
   assert.equal(await wayOf(yaml, GATEWAY, "tcp://10.9.0.4:8999"), "one.test:9000 > 10.9.1.1:9090");
   const [found, ...more] = checked(yaml).filter(({ name }) => name === "hidden-tcp-rule");

@@ -154,7 +154,7 @@ Deno.test("a mesh configuration among the texts that has errors is not taken; an
   assert.match(mesh.findings()[0]!.message, /ConfigMap istio-system\/istio, a\.yaml:1 is refused: .*port: "many"/);
 });
 
-Deno.test("a mesh configuration that is given has precedence over that of the texts", async () => {
+Deno.test("a given mesh configuration has precedence over the mesh configuration in the texts", async () => {
   const { mesh } = await meshOfTexts({ files: { "a.yaml": CARRIERS["Istio"]! }, meshConfig: "trustDomain: own" });
   assert.equal(mesh.mesh.trustDomain, "own");
   assert.ok(!mesh.mesh.extensionProviders.some(({ name }) => name === "authz"));

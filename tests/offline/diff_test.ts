@@ -103,7 +103,7 @@ Deno.test("what is refused in the new version stays as it was, as in a server", 
   assert.deepEqual([radius.proxies.changed, radius.findings.appeared.map(({ name }) => name)], [0, ["wrong-value"]]);
 });
 
-Deno.test("lists are compared by names where items have them, else by position; a change of order is told", () => {
+Deno.test("lists are compared by names if items have names, otherwise by position; a change of order is reported", () => {
   const routes = (...names: string[]) => ({ routes: names.map((name) => ({ name, timeout: "1s" })) });
   assert.deepEqual(differencesOf(routes("a", "b"), routes("b", "a")), [
     { path: "routes (order)", before: ['"a"', '"b"'], after: ['"b"', '"a"'] },

@@ -138,7 +138,7 @@ Deno.test("namespaces that do not exist are found wherever objects name them, wh
 
 const PATCH = { operation: "MERGE", value: { per_connection_buffer_limit_bytes: 1000 } };
 
-Deno.test("a patch for gateways whose labels only sidecars have is found", () => {
+Deno.test("a patch for gateways with labels that only sidecars have is reported", () => {
   const filter = (context: string, labels?: Record<string, string>) =>
     found(
       CART + object("networking.istio.io/v1alpha3", "EnvoyFilter", "limit", {

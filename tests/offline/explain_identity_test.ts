@@ -119,7 +119,7 @@ Deno.test("mutual TLS that a rule asks for ends nowhere at a pod without a sidec
   assert.equal(bytes.end.text, "connection closed: no proxy beside old/legacy-1 ends mutual TLS");
 });
 
-Deno.test("a client without a sidecar speaks plainly: refused where a policy says STRICT, and by no policy of its own side", async () => {
+Deno.test("a client without a sidecar sends plain text: a STRICT policy of the server refuses it, and no policy of its own side does", async () => {
   const served = await explain(world(strict("old")), "old/legacy-1", "http://server.shop/");
   assert.deepEqual([served.proxies, served.end.endpoint], [["shop/server-1"], "10.0.0.3:8080"]);
   const refused = await explain(world(strict("shop")), "old/legacy-1", "http://server.shop/");
@@ -138,7 +138,7 @@ const SERVER = { selector: { matchLabels: { app: "server" } } };
 const direct = (...policies: string[]) =>
   explain(world(strict("mesh-system"), ...policies), "shop/client-1", "tcp://server-direct.shop:3306");
 
-Deno.test("a port on which a policy says DISABLE is reached plainly, by its service and by the address of a headless one", async () => {
+Deno.test("a port with a DISABLE policy is reached in plain text, by its service and by the address of a headless service", async () => {
   for (const policy of [{ ...SERVER, portLevelMtls: { 3306: { mode: "DISABLE" } } }, { mtls: { mode: "DISABLE" } }]) {
     const mesh = world(strict("mesh-system"), withoutTls(policy));
     assert.equal((await explain(mesh, "shop/client-1", "tcp://server.shop:3306")).end.kind, "forwarded");

@@ -155,7 +155,7 @@ Deno.test("policies decide about it by the identity behind the CONNECT; a worklo
   assert.equal(end.text, "connection closed: the proxy takes nothing by HBONE");
 });
 
-Deno.test("a request that fails says where: no rule, no subset, no port, no host", async () => {
+Deno.test("a failing request is explained by its place: no rule, no subset, no port, no host", async () => {
   const routes = shop["routes.yaml"]!;
   const onlyBeta = { ...shop, "routes.yaml": routes.slice(0, routes.indexOf("    - route:")) };
   const none = await explain(onlyBeta, "shop/cart", { to: "http://reviews/" });
@@ -293,7 +293,7 @@ spec:
     spec: { containers: [{ name: front, image: front, ports: [{ name: web, containerPort: 8080 }] }] }
 `;
 
-Deno.test("a service of manifests alone: its address is dialled, the orchestrator chooses, and a note says what is not served", async () => {
+Deno.test("a service known only from manifests: its address is dialled, the orchestrator chooses the endpoint, and a note names the limits", async () => {
   const files = { ...shop, "front.yaml": MANIFESTS };
   const { request, hops, end, notes } = await explain(files, "shop/cart", { to: "http://front/" });
   assert.deepEqual([request.destination, request.service], ["10.96.7.7:80", "Service/shop/front"]);

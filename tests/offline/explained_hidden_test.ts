@@ -68,7 +68,7 @@ Deno.test("a destination that the client does not see is named, and answers 503 
   assert.match(end.text, /^answered 503/);
 });
 
-Deno.test("a gateway is told of the route that is not exported to its namespace", async () => {
+Deno.test("a route that is not exported to the gateway's namespace is noted", async () => {
   const door = object(
     "Gateway",
     "edge/door",

@@ -51,7 +51,7 @@ const seen = ({ proxy: { properties: { labels, locality, network } } }: ProxySta
   [labels["app"] ?? "", locality, network].join(" ");
 
 for (const [what, text] of Object.entries(SOURCES)) {
-  Deno.test(`a proxy whose agent knows nothing has labels, locality and network of ${what}`, () => {
+  Deno.test(`a proxy whose agent has no facts gets labels, locality and network of ${what}`, () => {
     const { mesh, write } = meshOf();
     write(text);
     assert.equal(seen(mesh.join({ id: ID })), "client r1/z1 net1");

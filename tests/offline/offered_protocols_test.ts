@@ -111,7 +111,7 @@ Deno.test("of two ports of a service at one workload port the first in its list 
 const notes = async (yaml: string, to: string) =>
   (await explained(yaml, "client/app-1", { to })).notes.filter((note) => note.startsWith("port "));
 
-Deno.test("explain says which of several ports that end at one workload port holds there, and which does not", async () => {
+Deno.test("explain reports which of several ports for one workload port is in force, and which ports are not", async () => {
   const http = entry([{ number: 90, name: "web", protocol: "HTTP", targetPort: 9090 }]);
   const of = (protocol: string) =>
     object("ServiceEntry", "prod", "second", {

@@ -59,7 +59,7 @@ async function end(yaml: string, to: string): Promise<string | undefined> {
   return (await explainRequest(readQuestion({ to }), from, world)).end.endpoint;
 }
 
-Deno.test("two services whose names ask for one address have a listener each, and each is reached as itself", async () => {
+Deno.test("two services that want one address have a listener each, and each is reached at its own listener", async () => {
   const [first, second] = colliding();
   assert.equal(alone(`shop/${first}`).IPv4, alone(`shop/${second}`).IPv4);
   const yaml = database(first, "10.0.0.1") + database(second, "10.0.0.2") + clientAt("10.0.0.9");

@@ -42,7 +42,7 @@ function upgraded(yaml: string): string[] {
     .map(({ name }) => String(name)).filter((name) => name.includes("chat.example.com"));
 }
 
-Deno.test("a subset that upgrades, or a port of it, is told of, as the rule as a whole is", () => {
+Deno.test("a subset or its port that upgrades is reported, like the whole rule", () => {
   const all = CHAT + rule({ trafficPolicy: http("UPGRADE") });
   assert.deepEqual(fields(all), ["spec.trafficPolicy.connectionPool.http.h2UpgradePolicy"]);
   const subset = (trafficPolicy: object) =>
@@ -68,7 +68,7 @@ Deno.test("settings for a port that the host does not have upgrade nothing, and 
   assert.deepEqual(upgraded(port), []);
 });
 
-Deno.test("the mesh's default is told of at the ports that it upgrades, unless a rule decides for them", () => {
+Deno.test("the mesh's default is reported at the ports that it upgrades, unless a rule decides for the ports", () => {
   assert.deepEqual(fields(CHAT, "UPGRADE"), ["spec.ports[0].protocol", "spec.ports[1].protocol"]);
   assert.deepEqual(fields(CHAT), []);
   assert.deepEqual(fields(CHAT + rule({ trafficPolicy: http("DO_NOT_UPGRADE") }), "UPGRADE"), []);

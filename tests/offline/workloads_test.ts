@@ -33,7 +33,7 @@ Deno.test("what is outside of the mesh has no proxy: one stands for its namespac
   assert.deepEqual(names(entry(spec)), ["sidecar shop/any-workload 192.0.2.1"]);
 });
 
-Deno.test("a workload that a Gateway selects is a gateway; a Gateway that selects none gets one of its own", () => {
+Deno.test("a workload that a Gateway selects is a gateway; a Gateway that selects no workload gets an implied gateway", () => {
   const gateway = (name: string) =>
     `${head("Gateway", "edge", name)}spec:
   selector: { app: ${name} }

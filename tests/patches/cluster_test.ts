@@ -108,7 +108,7 @@ Deno.test("a transport socket of the same name has its configuration merged, and
   assert.deepEqual(read(matched.transport_socket!.typed_config), { sni: "new", max_session_keys: { value: 3 } });
 });
 
-Deno.test("a packed message of another type cannot be merged: the patch fails there, says so, and Envoy rejects it", () => {
+Deno.test("a packed message of another type cannot be merged: the patch fails and is reported, and Envoy rejects it", () => {
   const cluster = { name: NAME, transport_socket: { name: "tls", typed_config: any("google.protobuf.StringValue") } };
   const outcomes = new Outcomes();
   const patched = patchCluster(cluster, patchesOf(patchSocket("tls")), OUTBOUND, outcomes.report);

@@ -61,7 +61,7 @@ const CASES: readonly (readonly [string, WrittenPatch, readonly [number, RegExp?
   ["a removal, which needs no value", { applyTo: "CLUSTER", patch: { operation: "REMOVE" } }, [1]],
 ];
 
-Deno.test("a value is read against the messages of Envoy; what it lacks is said", () => {
+Deno.test("a value is checked against the messages of Envoy, and unknown fields are reported", () => {
   for (const [name, patch, [count, problem]] of CASES) {
     const { patches, problems } = compiledOf(patch);
     assert.equal(patches.length, count, name);

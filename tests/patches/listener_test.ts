@@ -171,7 +171,7 @@ Deno.test("the default chain is patched like the others; without any chain a lis
   assert.ok(hasChains(patched(before, http("ADD"))!));
 });
 
-Deno.test("what nothing matches stays the same object, down to the listener", () => {
+Deno.test("objects without a matching patch stay the same, down to the listener", () => {
   const before = listener(80, requests("a"), { name: "no filters" });
   const elsewhere = { portNumber: 81 };
   const others: WrittenPatch[] = [

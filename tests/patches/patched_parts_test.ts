@@ -5,7 +5,7 @@ import { patchesOf } from "./patches.ts";
 
 const remove = { applyTo: "CLUSTER", patch: { operation: "REMOVE" } } as const;
 
-Deno.test("a part is patched once for each list of patches, and everyone hears what became of them", () => {
+Deno.test("a part is patched once for each list of patches, and the outcome is reported to each user", () => {
   const parts = new PatchedParts<{ readonly text: string }>();
   const [one, two] = [patchesOf(remove), patchesOf(remove)];
   const part = { text: "a" };

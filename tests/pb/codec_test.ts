@@ -23,7 +23,7 @@ Deno.test("a cluster survives encode and decode with its snake_case names", () =
   });
 });
 
-Deno.test("messages are encoded one after the other into bytes of their own, also after one that cannot be", () => {
+Deno.test("messages are encoded one after the other into separate bytes, also after a message that cannot be encoded", () => {
   const name = "envoy.config.cluster.v3.Cluster";
   const cluster = (letter: string) => ({ name: letter.repeat(5000), connect_timeout: duration(1500) });
   const first = encode(name, cluster("a"));

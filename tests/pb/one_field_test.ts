@@ -21,7 +21,7 @@ Deno.test("a field is taken out as a separate message, and replaced by another m
   assert.deepEqual(taken.with(taken.field), bytes);
 });
 
-Deno.test("the occurrences of a repeated field are taken together, and a missing field is empty", () => {
+Deno.test("the occurrences of a repeated field are joined, and a missing field is empty", () => {
   const parts = [{ filter_chains: [chain("a")] }, before, { filter_chains: [chain("b")] }];
   const scattered = takeField(concatBytes(parts.map((part) => encodeApi(LISTENER, part))), CHAINS);
   assert.deepEqual(decodeApi(LISTENER, scattered.field), { filter_chains: listener.filter_chains });

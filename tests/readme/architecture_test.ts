@@ -20,7 +20,7 @@ Deno.test("the table of packages names every package of the library, and no othe
   assert.deepEqual(named.toSorted(), packages.toSorted());
 });
 
-Deno.test("the table of ports has the flags' defaults, and says which are not served yet", () => {
+Deno.test("the table of ports has the flags' defaults, and marks the ports that are not served yet", () => {
   const rows = table("Ports").filter(([, flag]) => flag!.startsWith("`--"));
   assert(rows.length >= 6);
   for (const [port, flag, what] of rows) {

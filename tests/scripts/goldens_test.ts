@@ -13,7 +13,7 @@ async function withGoldens(files: Readonly<Record<string, string>>, use: (golden
   }
 }
 
-Deno.test("a golden that is as its file passes; one that differs, and one whose file is missing, fail", async () => {
+Deno.test("a golden that equals its file passes; a golden that differs, or has no file, fails", async () => {
   await withGoldens({ "a.json": '{"x":1}', "b.json": '{"y":3}' }, (goldens) => {
     checkGolden(goldens, "a", "compare");
     assert.throws(() => checkGolden(goldens, "b", "compare"), assert.AssertionError);

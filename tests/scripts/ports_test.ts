@@ -42,7 +42,7 @@ Deno.test("work whose port was taken meanwhile runs again with others; any other
   assert.equal(runs, 1);
 });
 
-Deno.test("ports that are taken every time end the work with that error", async () => {
+Deno.test("if the ports are taken in every try, the work ends with that error", async () => {
   let runs = 0;
   await assert.rejects(withPorts(1, () => Promise.reject(new PortTaken(`run ${++runs}`))), PortTaken);
   assert.equal(runs, 5);

@@ -51,7 +51,7 @@ Deno.test("the set-up ends with the first step that fails and shows what its pro
   assert.match(errors, /^\[1\/2\] one: sh -c .* failed:\n1\n2\n/);
 });
 
-Deno.test("a set-up with nothing to do says so in one line", async () => {
+Deno.test("a set-up with nothing to do prints one line", async () => {
   const { out } = await outputOf([step("one", () => assert.fail("ran"), true)]);
   assert.equal(out, "[1/1] everything is there\n");
 });

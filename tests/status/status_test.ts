@@ -94,7 +94,7 @@ Deno.test("a hundred findings are twenty messages, and a long text is shortened"
   assert.ok(JSON.stringify({ messages, conditions }).length < 30_000);
 });
 
-Deno.test("what a status says already is not written again, whatever a definition of others has pruned", () => {
+Deno.test("a status is not written again with the same content, even if another project's definition has pruned it", () => {
   const desired = desiredStatus(2, sumProgress(2, [progress()]), [error()]);
   const change = statusChange(desired, {}, NOW)!;
   assert.equal(statusChange(desired, change, LATER), undefined);

@@ -7,7 +7,7 @@ import { StatusWriter } from "../../lib/status/writer.ts";
 
 const options = { id: "status", clock: systemClock, log: silentLog().scope("status") };
 
-Deno.test("no more updates are under way than PILOT_STATUS_MAX_WORKERS says, and of one object only the last is sent", async () => {
+Deno.test("at most PILOT_STATUS_MAX_WORKERS updates are under way, and only the last update of an object is sent", async () => {
   const over = new AbortController();
   const writer = new StatusWriter({ ...options, workers: 3, limit: new TokenBucket(0, 1, systemClock) }, over.signal);
   let [now, most, sent] = [0, 0, 0];

@@ -91,7 +91,7 @@ Deno.test("filters with fixed options ask no row that nobody filters by", async 
   assert.deepEqual(names(await page.html("q=a&state=leaking")), ["bea"]);
 });
 
-Deno.test("an empty list says that it is empty, and a filtered one that nothing matches", async () => {
+Deno.test("an empty list is shown as empty, and an empty filtered list as without a match", async () => {
   assert.match(await boats([]).html(""), /No boat is at sea\./);
   assert.match(await boats(FLEET).html("q=zoe"), /No boat matches the filters\./);
 });

@@ -256,7 +256,7 @@ spec: { address: 10.0.0.1, labels: { app: a } }
   });
 });
 
-Deno.test("a service shows its endpoints by locality and health, and one that is not there is 404", async () => {
+Deno.test("a service shows its endpoints by locality and health, and a missing service is 404", async () => {
   await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
     const { body } = await ask(ports.http, "/debug/endpointShardz?service=x/a.example.com");
     assert.match(body, /r1\/z1[\s\S]*1 healthy[\s\S]*10\.0\.0\.9:80/);
@@ -380,7 +380,7 @@ Deno.test("a known object that was never in force has a page, and an unknown obj
   });
 });
 
-Deno.test("the page of injection says where its configuration is from, every mistake in it, and which pods have no proxy", async () => {
+Deno.test("the page of injection shows the source of its configuration, every mistake in it, and the pods without a proxy", async () => {
   await withServer({}, async ({ ports }, _, kernel) => {
     await kernel.readiness.whenReady;
     const { body } = await ask(ports.http, "/debug/inject");

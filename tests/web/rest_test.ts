@@ -27,7 +27,7 @@ async function page(port: number, path: string): Promise<string> {
   return await response.text();
 }
 
-Deno.test("of pages about one proxy there is a choice first; long ones are shown up to their limit", async () => {
+Deno.test("pages about one proxy begin with a choice of the proxy; long pages are shown up to their limit", async () => {
   await withServer({ "many.yaml": many }, async ({ ports }) => {
     assert.match(await page(ports.http, "sidecarz"), /No proxy is connected\./);
     using _proxy = await TestProxy.attach(ports.grpc);

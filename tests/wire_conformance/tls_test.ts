@@ -109,7 +109,7 @@ test("a certificate that has expired proves nothing, and harms no one else", asy
   await ours.remove();
 });
 
-test("certificates are replaced while connections live, and unusable ones are refused by name", async () => {
+test("certificates are replaced while connections are open, and unusable certificates are refused by name", async () => {
   const [old, next] = [await Authority.make("old"), await Authority.make("next")];
   const own = await old.sign("localhost");
   const { peers, listener, stop } = await serve(pem(own, old));

@@ -109,7 +109,7 @@ Deno.test("a push that a client rejected is not live there until it takes that t
   assert.deepEqual([ledger.live(1).live, ledger.live(2).live], [1, 1]);
 });
 
-Deno.test("of a client that rejects push after push, the last 1,000 rejected ones are remembered", () => {
+Deno.test("of a client that rejects push after push, the last 1,000 rejected pushes are remembered", () => {
   const ledger = new PushLedger();
   const stream = ledger.join("p");
   for (let id = 1; id <= 3000; id++) {

@@ -51,7 +51,7 @@ for (const delta of [false, true]) {
     assert.deepEqual(client.inbox.map((r) => r.typeUrl), [CLUSTER]);
   });
 
-  Deno.test(`${variant}: endpoints are sent for the names asked for; a first request without names asks for none`, () => {
+  Deno.test(`${variant}: endpoints are sent for the requested names; a first request without names requests no endpoints`, () => {
     const client = new StreamClient(source(), delta);
     client.ask(ENDPOINTS);
     assert.equal(client.inbox.length, 0);
@@ -346,7 +346,7 @@ Deno.test("incremental: a name that does not exist is sent as removed, and as a 
   assert.deepEqual(names(client.accept()), ["ghost"]);
 });
 
-Deno.test("incremental: an extension configuration that is gone is not removed, as chains may use it; one that never was is absent", () => {
+Deno.test("incremental: a removed extension configuration is not removed from the client, because chains may use it; a name that never existed is absent", () => {
   const from = new MemorySource().change(EXTENSION_CONFIG, [res(EXTENSION_CONFIG, "a"), res(EXTENSION_CONFIG, "b")]);
   const client = new StreamClient(from, true);
   client.ask(EXTENSION_CONFIG, { names: ["a", "b", "ghost"] });

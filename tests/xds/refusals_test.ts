@@ -51,7 +51,7 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.deepEqual([lacked(one), one.stream.refusals.refuses], [{}, false]);
   });
 
-  Deno.test(`${variant}: one that is named is lacking with its words, and its neighbours are acknowledged`, () => {
+  Deno.test(`${variant}: a resource that the client names is lacking, with the client's words, and its neighbours are acknowledged`, () => {
     const names = ["a", "b", "c"];
     const { one, change } = client(ENDPOINTS, delta, names);
     one.reject(ENDPOINTS, "b is bad", names);

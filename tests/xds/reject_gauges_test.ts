@@ -16,7 +16,7 @@ function gauges(): { rejects: RejectGauges; shown: Map<string, number> } {
   return { rejects, shown };
 }
 
-Deno.test("a rejection is shown by node and code, set back when all is taken, and gone with the node's last stream", () => {
+Deno.test("a rejection is shown by node and code, reset when everything is accepted, and removed with the node's last stream", () => {
   const { rejects, shown } = gauges();
   const [a, b] = [{}, {}];
   for (const stream of [a, b]) rejects.rejected(stream, "n", CLUSTER, 3);

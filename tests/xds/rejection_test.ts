@@ -99,7 +99,7 @@ Deno.test("a client that rejects more than 1,000 resources by name gets nothing 
 for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
 
-  Deno.test(`${variant}: what changes while a response is under way is sent after its rejection, and waits for no other change`, () => {
+  Deno.test(`${variant}: a change while a response is under way is sent after the rejection, without waiting for another change`, () => {
     const source = new MemorySource().change(
       CLUSTER,
       ["a", "b"].map((name) => textResource(CLUSTER, name, `${name}=1`)),

@@ -122,7 +122,7 @@ Deno.test("a turn of the event loop that takes 1,000 requests holds at most 8 kB
   client.stream.close();
 });
 
-Deno.test("a stream whose names take more than 16 MiB ends with a status that says so", () => {
+Deno.test("a stream with more than 16 MiB of names ends with a status that gives the limit", () => {
   const long = "n".repeat(1 << 20);
   for (const delta of [true, false]) {
     const client = new StreamClient(new MemorySource().serve(ENDPOINTS, CLUSTER), delta);

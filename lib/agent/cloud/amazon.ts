@@ -17,7 +17,7 @@ const identity = z.looseObject({ accountId: text, availabilityZone: text, instan
 /**
  * Asks the metadata server with a token (version 2), or without a token where the server gives none.
  *
- * @throws Error when the server does not answer or says something else
+ * @throws Error when the server does not answer, or gives another answer
  */
 export async function amazonFacts(page: MetadataPage): Promise<CloudFacts> {
   const token = await page("/latest/api/token", {

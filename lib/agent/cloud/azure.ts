@@ -22,7 +22,7 @@ const instance = z.looseObject({
 /**
  * Asks the metadata server.
  *
- * @throws Error when it does not answer or says something else
+ * @throws Error when the server does not answer, or gives another answer
  */
 export async function azureFacts(page: MetadataPage): Promise<CloudFacts> {
   const document = await page(`/metadata/instance?api-version=${VERSION}`, { headers: { metadata: "True" } });

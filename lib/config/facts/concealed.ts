@@ -20,7 +20,7 @@ export class ConcealedBytes {
     this.#bytes = bytes;
   }
 
-  /** How many bytes there are. */
+  /** The number of bytes. */
   get length(): number {
     return this.#bytes.length;
   }

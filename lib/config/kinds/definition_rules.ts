@@ -12,7 +12,7 @@ import type { Kind } from "./kinds.ts";
 const filled = (key: string) => `(has(self.${key}) && size(self.${key}) > 0)`;
 const given = (key: string) => `has(self.${key})`;
 
-/** How many of some conditions hold. */
+/** The number of conditions that hold, as an expression of CEL. */
 const count = (conditions: readonly string[]) => conditions.map((one) => `(${one} ? 1 : 0)`).join(" + ");
 
 const atMostOne = (message: string, ...conditions: readonly string[]): CelRule => ({

@@ -155,7 +155,7 @@ export class Credentials {
     return own;
   }
 
-  /** No more changes. */
+  /** Ends the subscriptions. */
   stop(): void {
     this.#stop();
   }

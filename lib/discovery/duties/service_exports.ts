@@ -137,7 +137,7 @@ class ServiceExports {
     const what = { resource: DEFINITIONS, fieldSelector: `metadata.name=${definitionName(resource)}` } as const;
     this.#definition = new Informer<true>(client, {
       ...{ ...what, metadataOnly: true, project: () => true },
-      // An account without the right to read definitions hears of a removed definition by the answer 404 alone.
+      // An account without the right to read definitions learns of a removed definition only by the answer 404.
       troubled: ({ forbidden }) => forbidden && this.#definitionKnown.resolve(),
     });
     this.#queue = new KeyedQueue({
@@ -148,7 +148,7 @@ class ServiceExports {
     });
   }
 
-  /** Resolves when the signal has aborted, or the resource is served no more. */
+  /** Resolves when the signal has aborted, or the API no longer serves the resource. */
   async run(signal: AbortSignal): Promise<void> {
     const { facts, onChange } = this.#parts;
     const ended = new Promise<void>((resolve) => {

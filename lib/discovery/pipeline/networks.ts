@@ -77,7 +77,7 @@ export class PipelineNetworks {
     return { ...this.look(), own: true };
   }
 
-  /** Looks again, because registries know something else, or names have other addresses. */
+  /** Looks again, because the facts of registries or the addresses of names have changed. */
   look(): ChangedNetworks {
     const before = this.#own;
     this.#own = this.#reported.networkOf(this.#clusterId);

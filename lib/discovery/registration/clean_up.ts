@@ -25,7 +25,7 @@ export interface CleanUpParts {
 
 /** Pause between two deletions, milliseconds: 20 a second at the most. */
 const DELETE_PAUSE_MS = 50;
-/** Time until the store hears of a deletion, milliseconds. */
+/** Time until the store learns of a deletion, milliseconds. */
 const GONE_MS = 1000;
 /** Pause after a failed deletion, milliseconds. */
 const RETRY_MS = 5000;

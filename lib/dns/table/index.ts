@@ -23,7 +23,7 @@ export class NameIndex {
   /** The start of each name in {@link #names}, and the end of the last name. */
   readonly #starts: Uint32Array;
   readonly #names: Uint8Array;
-  /** How many names there are. */
+  /** The number of names. */
   readonly size: number;
 
   /** @param names Wire names in lower case, each once. A name's number is its index. */

@@ -111,7 +111,7 @@ export class SelectionIndex<K extends SelectingKind> {
    * Replaces objects by others.
    *
    * @param removed No object of the same key may stay.
-   * @returns The namespaces of workloads with possibly other objects. `*`: all.
+   * @returns The namespaces of workloads whose objects may have changed. `*`: all.
    */
   update(removed: Iterable<ConfigObject<K>>, added: Iterable<ConfigObject<K>>): Set<string> {
     const affected = new Set<string>();

@@ -47,7 +47,7 @@ export class TelemetryIndex {
    * Replaces objects by others.
    *
    * @param removed No object of the same key may stay.
-   * @returns The namespaces of workloads with possibly changed telemetry. `*`: all.
+   * @returns The namespaces of workloads whose telemetry may have changed. `*`: all.
    */
   update(removed: readonly Telemetry[], added: readonly Telemetry[]): Set<string> {
     const before = this.measures;

@@ -44,7 +44,7 @@ export interface ChangedProxies {
    * By type and name. If very many resources differ for many groups of proxies, only the first resources are listed.
    */
   readonly resources: readonly ChangedResource[];
-  /** How many there are. */
+  /** The number of changed resources, listed or not. */
   readonly count: number;
   /** Bytes for each of the proxies, before compression. */
   readonly bytes: number;

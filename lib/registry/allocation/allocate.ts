@@ -47,12 +47,12 @@ export class AddressAllocator {
     this.#table = new SlotTable(slots);
   }
 
-  /** How many addresses there are. */
+  /** The number of addresses. */
   get capacity(): number {
     return this.#slots;
   }
 
-  /** How many services want an address, and how many addresses are reserved. */
+  /** The number of services that want an address, plus the number of reserved addresses. */
   get size(): number {
     return this.#candidates.size;
   }

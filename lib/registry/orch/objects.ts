@@ -19,7 +19,7 @@ import { needsStandIn, writtenAddresses } from "./stand_in.ts";
 export interface AffectedObjects {
   /** `namespace/name` of services whose own fields may have changed. */
   readonly services: Set<string>;
-  /** Pods with possibly changed fields, as `namespace/name`. */
+  /** Pods whose fields may have changed, as `namespace/name`. */
   readonly pods: Set<string>;
   /** Keys of lists of endpoints. */
   readonly lists: Set<string>;

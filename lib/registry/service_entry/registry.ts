@@ -99,7 +99,7 @@ export class ServiceEntryRegistry implements Registry {
     this.shard = `${this.provider}/${this.clusterId}`;
   }
 
-  /** How many services want an automatic address, and how many addresses there are. */
+  /** The number of services that want an automatic address, and the number of addresses. */
   get automaticAddresses(): { readonly wanted: number; readonly available: number } {
     return this.#addresses.counts;
   }

@@ -23,7 +23,7 @@ interface AssignedAddresses {
 /** Changes take effect with `settle`. */
 export class ServiceAddresses {
   readonly #allocator = new AddressAllocator();
-  /** How many entries of users have an address. */
+  /** The number of users' entries with an address, by address. */
   readonly #written = new Map<string, number>();
   readonly #assignees = new SmallMultimap<string, AssignedAddresses>();
   readonly #assignments = new Map<ServiceKey, AssignedAddresses>();
@@ -33,7 +33,7 @@ export class ServiceAddresses {
   readonly #granted = new Map<ServiceKey, readonly string[]>();
   #touched = new Set<ServiceKey>();
 
-  /** How many services want an automatic address or addresses are taken, and how many there are. */
+  /** The number of services that want an automatic address, plus the taken addresses, and the number of addresses. */
   get counts(): { readonly wanted: number; readonly available: number } {
     return { wanted: this.#allocator.size, available: this.#allocator.capacity };
   }

@@ -68,7 +68,7 @@ Deno.test("a node of a regional cluster is placed by its own zone, not by the cl
   );
 });
 
-Deno.test("CLOUD_METADATA says it all by hand, and nobody is asked", async () => {
+Deno.test("CLOUD_METADATA gives all facts, and no server is asked", async () => {
   await using server = new CloudServer(() => undefined);
   const found = await find({
     CLOUD_METADATA: "shop|123|c1|us-central1-a",

@@ -35,7 +35,7 @@ Deno.test("canonical names come from labels in either spelling, then from common
   assert.deepEqual(of({ app: "a", "service.istio.io/canonical-name": "c" }), ["c", "latest"]);
 });
 
-Deno.test("further labels are said where they are named, as many as there is room for", () => {
+Deno.test("additional labels are sent if the setting names them, as many as there is room for", () => {
   const labels = { role: "buyer", other: "x", ...Object.fromEntries(many.map((name) => [name, "v".repeat(300)])) };
   const { header } = peerMetadata({ ...base, labels, additional: ["role", "none", ...many] });
   const { labels: found } = said(header!) as { labels: Record<string, string> };

@@ -27,7 +27,7 @@ Deno.test("probes are read as injection writes them; a time that is absent is a 
   });
 });
 
-Deno.test("everything that is wrong with probes is said at once, with field, value and expectation", () => {
+Deno.test("all mistakes in probes are reported at once, with field, value and expectation", () => {
   const read = readAppProbers(JSON.stringify({
     "/ready": { tcpSocket: { port: 1 } },
     "/app-health/a/livez": { httpGet: { port: "http" } },

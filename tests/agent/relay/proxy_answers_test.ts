@@ -32,7 +32,7 @@ const gauge = (type: string, value: number, err = "Internal") =>
 
 for (const variant of ["sotw", "delta"] as const) {
   for (const [short, type] of Object.entries(TYPES)) {
-    Deno.test(`a rejection of ${short} (${variant}) shows until a later response is taken, and goes with its stream`, async () => {
+    Deno.test(`a rejection of ${short} (${variant}) is shown until a later response is accepted, and ends with its stream`, async () => {
       const { answers, lines } = observed();
       answers.opened(1);
       answers.requested(1, variant, answer(variant, type, "1"));

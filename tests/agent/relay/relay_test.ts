@@ -126,7 +126,7 @@ Deno.test("a second stream ends the first one, and the server has one stream", a
   });
 });
 
-Deno.test("a server that is gone: the proxy's stream waits, its requests are said when the server is there again", async () => {
+Deno.test("while the server is gone, the proxy's stream waits, and its requests are sent when the server is back", async () => {
   await relayed(new Map(), async ({ discovery, clock, open, restart }) => {
     await discovery[Symbol.asyncDispose]();
     const stream = open(true);

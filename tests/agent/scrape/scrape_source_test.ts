@@ -47,7 +47,7 @@ Deno.test("an answer that is declared as gzip, but is not gzip, fails alone", as
   await assert.rejects(scraped(METRICS, { "content-encoding": "gzip" }));
 });
 
-Deno.test("of texts, plain ones and OpenMetrics alone are metrics", () => {
+Deno.test("only plain text and OpenMetrics are metrics", () => {
   for (const type of ["", "text/plain", "text/plain; version=0.0.4", "application/openmetrics-text; version=1.0.0"]) {
     assert.notEqual(formatOf(type), undefined, type);
   }

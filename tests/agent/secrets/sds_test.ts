@@ -92,7 +92,7 @@ const ask = (names: readonly string[]) => {
   return out.string(4, SECRET_TYPE).finish();
 };
 
-Deno.test("a stream waits for a secret that is not there yet, and has every one that takes its place once", async () => {
+Deno.test("a stream waits for a missing secret, and gets each later version once", async () => {
   await served(async (secrets, open) => {
     const { call, messages } = open("StreamSecrets");
     call.send(ask(["default"]));

@@ -81,7 +81,7 @@ for (const [name, changes, expected] of table) {
     }));
 }
 
-Deno.test("tokens, roots and renewed certificates are read for each call, so that later and newer ones count", () =>
+Deno.test("tokens, roots and certificates are read for each call, so that the newest are used", () =>
   container({}, async (folder) => {
     const settings = { PROV_CERT: "", OUTPUT_CERTS: "" };
     const call = discoveryServer(agentInput(folder, { settings }), undefined);

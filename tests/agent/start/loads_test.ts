@@ -19,7 +19,7 @@ Deno.test("an agent that has no use for them loads neither names, Wasm, probes, 
   assert.deepEqual([...loaded].filter(([file]) => heavy.test(file)), []);
 });
 
-Deno.test("of all packages an agent loads two small ones, because each is paid for beside every workload", () => {
+Deno.test("an agent loads only two small packages, because each agent pays for its packages", () => {
   const packages = [...loaded.keys()].filter((name) => !name.startsWith("node:") && !name.endsWith(".ts"));
   assert.deepEqual(packages.sort(), ["ipaddr.js", "js-yaml"]);
 });

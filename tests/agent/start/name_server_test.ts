@@ -32,7 +32,7 @@ Deno.test("sidecars have one to capture DNS, all roles to serve it, agents witho
   assert.equal(wants({ MESH_META_ENABLE_DNS_SERVER: true, DISABLE_PROXY: true }), false);
 });
 
-Deno.test("the last good table stays: an answer without one, and one that cannot be read, change nothing", async () => {
+Deno.test("the last good table stays: an answer without a table, or with an unreadable table, changes nothing", async () => {
   const names = await start({ MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: "127.0.0.1:0" });
   assert(names !== undefined);
   const actions = {

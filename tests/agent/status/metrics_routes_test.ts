@@ -74,7 +74,7 @@ Deno.test("an application that fails in any way leaves the others whole, and is 
   }
 });
 
-Deno.test("an application whose metrics fail is warned of once, counted each time, and its return is said", async () => {
+Deno.test("an application with failing metrics is logged once, counted each time, and its return is logged", async () => {
   const lines: string[] = [];
   const lined = {
     open: () => ({ write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} }),

@@ -19,7 +19,7 @@ Deno.test("a proxy is ready with clusters, listeners, a live server and workers;
   for (const [text, reason] of cases) assert.equal(notReady(text), reason, text);
 });
 
-Deno.test("many probes at once ask Envoy once; one that is ready is asked no more, until it drains", async () => {
+Deno.test("many probes at once ask Envoy once; a ready Envoy is not asked again until it drains", async () => {
   let asked = 0;
   let answer = stats(1, 0, 2, 0);
   const readiness = new ProxyReadiness({

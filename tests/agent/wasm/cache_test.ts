@@ -173,7 +173,7 @@ Deno.test("which look-ups fetch again, by policy, address and version of the res
   });
 });
 
-Deno.test("an image whose tag moved is fetched, and its old one by digest is still there; one that did not move is not downloaded twice", async () => {
+Deno.test("an image with a moved tag is fetched, and the old image is still there by digest; an image with an unmoved tag is not downloaded twice", async () => {
   await using registry = new TestRegistry();
   const push = (text: string) =>
     registry.push("r:latest", [{

@@ -33,7 +33,7 @@ const expected = {
   ...{ pullPolicy: "Always", pullSecret: "{}", resourceVersion: "7" },
 };
 
-Deno.test("a filter says where its module is, and with a file it differs in nothing else but the agent's variables", () => {
+Deno.test("a filter names the place of its module; with a file, only the agent's variables differ", () => {
   assert.deepEqual(facts(extensionOf(filter)), expected);
   const { url: _, ...local } = filter;
   const withFile = remoteWasmFilter(extensionOf(filter))!.withFile("/cache/a.wasm");

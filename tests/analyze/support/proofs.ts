@@ -162,11 +162,11 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "duplicate-object": test("folder/index_test.ts", "of two documents of a file with one object the first wins"),
   "hidden-object": test(
     "discovery/config_sources_test.ts",
-    "folders of the mesh configuration are read beside that of the flag, which has precedence and gives way",
+    "folders of the mesh configuration are read beside the flag's folder, whose objects have precedence until they are removed",
   ),
   "derivation-failed": test(
     "config/derive/engine_test.ts",
-    "a derivation that throws costs its input alone, whose objects stay; the finding goes when it works again",
+    "a derivation that throws affects only its input, whose objects stay; the finding ends when the derivation works again",
   ),
   "authority-not-valid": test(
     "discovery/authority_findings_test.ts",
@@ -205,7 +205,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "reaches-no-proxy": test(
     "effect/property_test.ts",
-    "what is said to reach no proxy may be removed, as a part and as a whole: no resource of any proxy changes",
+    "parts reported as reaching no proxy can be removed, one by one and together, without a change of any proxy's resources",
   ),
   "duplicate-subset": removal("object"),
   "too-few-addresses": test(
@@ -243,7 +243,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "patch-partly": test(
     "patches/compile_test.ts",
-    "a value is read against the messages of Envoy; what it lacks is said",
+    "a value is checked against the messages of Envoy, and unknown fields are reported",
   ),
   "patch-failed": test(
     "discovery/patches_test.ts",

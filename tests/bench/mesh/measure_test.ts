@@ -88,7 +88,7 @@ Deno.test("a profile counts a function's own time once, and waiting not at all",
   assert.deepEqual(times, [{ name: "outer", self: 5, total: 7 }, { name: "inner", self: 2, total: 6 }]);
 });
 
-Deno.test("the cost of an edit is that of the middle half, and the dearest is a figure of its own", () => {
+Deno.test("the cost of an edit is the cost of the middle half, and the most expensive edit is a separate figure", () => {
   const { usual, dearest } = editCost([0.05, 0.31, 0.06, 0.07, 0.01]);
   assert.equal(usual.toFixed(3), "0.060");
   assert.equal(dearest, 0.31);

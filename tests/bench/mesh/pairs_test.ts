@@ -49,7 +49,7 @@ Deno.test("two values of nothing are the same, and something against nothing is 
   assert.equal(comparePairs([pair(row(1), row(0))])[0]!.verdict, "worse");
 });
 
-Deno.test("percents are compared as what they say: by how much something is more than something else", () => {
+Deno.test("percentages are compared as ratios: how much one value exceeds another", () => {
   const growth = (value: number): Row => ({ ...row(0), figures: [{ name: "growth", unit: "%", values: [value] }] });
   const [small] = comparePairs([pair(growth(2), growth(1)), pair(growth(1), growth(-1))]);
   assert.equal(small!.verdict, "same");
@@ -65,7 +65,7 @@ Deno.test("worse and better are more than 5 % in the median, and in all pairs bu
   assert.equal(verdictOf([0.5, 0.9, 0.8, 1.2, 0.7, 0.6, 0.9], time), "better");
 });
 
-Deno.test("of what should be at least something, less is worse", () => {
+Deno.test("for figures with a lower limit, less is worse", () => {
   assert.equal(verdictOf([0.9, 0.8, 0.9], { atLeast: 1 }), "worse");
   assert.equal(verdictOf([1.2, 1.3, 1.2], { atLeast: 1 }), "better");
 });

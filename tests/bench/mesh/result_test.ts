@@ -23,7 +23,7 @@ Deno.test("a time at reference speed is its quotient by the calibration beside i
   assert.throws(() => atReference(figure, [REFERENCE]), /calibrations: got 1, expected one for each of 3 values/);
 });
 
-Deno.test("what a clock waits for is as long on every machine", () => {
+Deno.test("waiting time is not scaled by the speed of the machine", () => {
   const figure = { name: "last proxy", unit: "ms", values: [160, 80], waited: 100 } as const;
   assert.deepEqual(atReference(figure, [2 * REFERENCE, 2 * REFERENCE]), [130, 80]);
 });

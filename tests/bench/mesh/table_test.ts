@@ -69,7 +69,7 @@ Deno.test("a bar in a text does not end its cell", () => {
   assert.match(tables([{ ...row(1), work: "a | b" }]), /\| a \\\| b \|/);
 });
 
-Deno.test("the page says what is missed, what the machine was, and that Istio was measured elsewhere", () => {
+Deno.test("the page names the missed targets, the machine, and that Istio was measured elsewhere", () => {
   const facts = { machine: { processor: "two cores" }, runs: 2, rounds: 5, quick: false };
   const text = page([row(3)], facts);
   assert.match(text, /- processor: two cores/);

@@ -163,7 +163,7 @@ test("a change repeats only the derivations that read the changed object", () =>
   assert.deepEqual([world.derived(), world.rules()], [["ServiceEntry/x/a"], [["a.example.com", 7, "derived"]]]);
 });
 
-test("a derivation that throws costs its input alone, whose objects stay; the finding goes when it works again", () => {
+test("a derivation that throws affects only its input, whose objects stay; the finding ends when the derivation works again", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "5"), entry("c", ["c.example.com"], "1"));
   world.put(entry("a", ["bad.example.com"], "5"), entry("c", ["c.example.com"], "2"));
@@ -176,7 +176,7 @@ test("a derivation that throws costs its input alone, whose objects stay; the fi
   assert.deepEqual([world.engine.findings(), world.findings], [[], ["+derivation-failed", "-derivation-failed"]]);
 });
 
-test("a derived object that is wrong is refused with its origin; one that two inputs make is the first one's", () => {
+test("a wrong derived object is refused with its origin; an object that two inputs make belongs to the first input", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "-5"));
   assert.deepEqual(world.rules(), []);

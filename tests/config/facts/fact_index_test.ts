@@ -131,7 +131,7 @@ function answers(index: FactIndex): Map<string, unknown> {
   return found;
 }
 
-test("after any changes every answer is that of a fresh index, and the same object unless its key was invalidated", () => {
+test("after any changes every answer equals a fresh index's answer, and is the same object unless its key was invalidated", () => {
   const change = fc.record({
     kind: fc.constantFrom<FactKind>(...FACT_KINDS),
     namespace: fc.constantFrom("x", "y"),

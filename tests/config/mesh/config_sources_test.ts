@@ -7,7 +7,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("an address stands for a folder, the server's orchestrator, or something elsewhere", () => {
+test("an address means a folder, the server's orchestrator, or something elsewhere", () => {
   const kinds = (...addresses: string[]) => addresses.map((address) => parseSourceAddress(address).kind);
   assert.deepEqual(kinds("fs:///etc/mesh", "k8s://", "k8s:///", "orch://"), [
     ...["folder", "orchestrator", "orchestrator", "orchestrator"],

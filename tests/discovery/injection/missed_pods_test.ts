@@ -76,7 +76,7 @@ Deno.test("running pods of a labelled namespace are found if they have no proxy 
   assert.deepEqual(names(), ["plain"]);
 });
 
-Deno.test("labels of the namespace, the configuration and removals count at once; without a configuration nothing is said", () => {
+Deno.test("labels of the namespace, the configuration and removals count at once; without a configuration nothing is reported", () => {
   const { add, remove, names, configure } = started();
   add(namespace({}), pod("a"), pod("b", { labels: { app: "b" } }));
   assert.deepEqual(names(), []);

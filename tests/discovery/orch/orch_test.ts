@@ -225,7 +225,7 @@ Deno.test("an object that is refused keeps its last good version, and is reporte
   }, { log });
 });
 
-Deno.test("definitions that are missing, too old, come later or go are named, and keep nobody waiting", async () => {
+Deno.test("definitions that are missing, too old, added later or removed are reported, and delay nothing", async () => {
   const api = new MemoryApi();
   api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
   api.define("sidecars", "networking.istio.io", "Sidecar", ["v1alpha0"]);

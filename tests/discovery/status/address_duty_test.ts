@@ -128,7 +128,7 @@ Deno.test("each entry that may have addresses gets the served addresses, in one 
   assert.equal(entries.api.writes.length, 3, entries.api.writes.join("\n"));
 });
 
-Deno.test("two entries that were given one address are told apart, and a user's address is left to the user", async () => {
+Deno.test("two entries with the same address are separated, and a user's address stays the user's", async () => {
   const entries = new Entries();
   const rows = (name: string) => ({ addresses: [{ value: "240.240.0.7", host: `${name}.example.com` }] });
   entries.put("young", {}, { creationTimestamp: "2026-02-01T00:00:00Z" }, rows("young"));

@@ -239,7 +239,7 @@ Deno.test("a rejection is said on the object that caused it and on no other, unt
   });
 });
 
-Deno.test("the status has the findings, the findings of an edit together with the edit, and none once they are gone", async () => {
+Deno.test("the status has the findings, the findings of an edit together with the edit, and no findings once they are gone", async () => {
   await withApi(async (api, start) => {
     const server = start("one");
     write(api, "v", 1);
@@ -321,7 +321,7 @@ Deno.test("servers hand their counts to the writing server; the report of a serv
   });
 });
 
-Deno.test("the report of a server that died counts for 100 s by the reader's clock, then it goes; one that is renewed stays", async () => {
+Deno.test("the report of a dead server counts for 100 s by the reader's clock, then it ends; a renewed report stays", async () => {
   let ahead = 0;
   const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
   await withApi(async (api, start) => {

@@ -69,7 +69,7 @@ Deno.test("any table survives the wire", () => {
   }));
 });
 
-Deno.test("an empty message is an empty table; a host without attributes has none; unknown fields are stepped over", () => {
+Deno.test("an empty message is an empty table; a host may have no attributes; unknown fields are skipped", () => {
   assert.deepEqual(decodeNameTable(new Uint8Array()), {});
   assert.deepEqual(decodeNameTable(encode({ "a.example": {} })), { "a.example": { ips: [] } });
   const odd = Uint8Array.from([0x78, 5, ...encode({ "a.example": { ips: ["10.0.0.1"] } }), 0x7a, 1, 0]);

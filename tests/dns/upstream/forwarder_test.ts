@@ -91,7 +91,7 @@ Deno.test("a server that gave no answer is asked last for a while", async () => 
   s.forwarder.close();
 });
 
-Deno.test("raced: all servers are asked at once, the first that knows wins, one that refuses does not", () => {
+Deno.test("raced: all servers are asked at once, the first server with an answer wins, a refusing server does not", () => {
   const s = stage({ parallel: true });
   s.ask();
   assert.deepEqual(s.asked, ["0 10.0.0.1", "0 10.0.0.2"]);

@@ -15,7 +15,7 @@ import { allow, no, ok, POLICY_CASES } from "./policy_cases.ts";
 import { requestHost } from "./request.ts";
 import { until } from "../../patience.ts";
 
-Deno.test("policies decide about connections by HBONE as about those of mutual TLS", () =>
+Deno.test("policies decide about connections by HBONE as about connections by mutual TLS", () =>
   withGuarded(
     { hbone: true, meshConfig: () => ({ pathNormalization: { normalization: "DECODE_AND_MERGE_SLASHES" } }) },
     async ({ check }) => {

@@ -66,7 +66,7 @@ Deno.test("a missing file is the runtime's NotFound", async () => {
   assert.throws(() => readRegularSync("/nowhere/at/all"), Deno.errors.NotFound);
 });
 
-Deno.test("an operation that does not end is given up at its limit; 16 of them do not hold what comes after", async () => {
+Deno.test("an operation that does not end is given up at its limit; 16 such operations do not block later operations", async () => {
   const held = Promise.withResolvers<void>();
   const bound = { ms: 20 };
   const late = Array.from({ length: 16 }, (_, i) => inTime(`/held/${i}`, () => held.promise, bound));

@@ -5,7 +5,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("a file is replaced as a whole, and nothing is left of one that could not be", async () => {
+Deno.test("a file is replaced as a whole, and a failed replacement leaves nothing behind", async () => {
   const folder = await Deno.makeTempDir();
   await writeWholeFile(`${folder}/a`, "first", 0o600);
   await writeWholeFile(`${folder}/a`, "second", 0o600);

@@ -17,7 +17,7 @@ Deno.test("a line that fits is written unchanged, also a line of exactly the gre
   assert.equal(fittingLine(line("x".repeat(room)), json).length, MAX_LINE_BYTES);
 });
 
-Deno.test("a text of a megabyte in a message, a field, a list or an object makes no line of more than 8 kB, and the line says how long it was", () => {
+Deno.test("a text of a megabyte in a message, a field, a list or an object makes no line of more than 8 kB, and the line gives the text's length", () => {
   const huge = "a".repeat(1_000_000);
   const written = decoder.decode(fittingLine(line(huge, { huge, list: [huge], object: { [huge]: huge } }), json));
   assert(written.length <= MAX_LINE_BYTES);

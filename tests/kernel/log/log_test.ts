@@ -100,7 +100,7 @@ Deno.test("a value that cannot be written as JSON does not end the program", () 
   assert.match(lines[0] ?? "", /circle="\[cannot be written/);
 });
 
-Deno.test("levels are per scope, all stands for every one, and change while running", () => {
+Deno.test("levels are per scope, `all` means every scope, and levels can change at run time", () => {
   const { log, lines } = recorder({ levels: new Map([["all", "warn"], ["ads", "debug"]]) });
   const ads = log.scope("ads");
   const model = log.scope("model").with({ a: 1 });

@@ -16,7 +16,7 @@ Deno.test("a few lines in a while are written, the next ones are counted, and a 
   assert.equal(written[0]?.length, 2000);
 });
 
-Deno.test("of many refusals one a pause is written, the next line says how many were not", () => {
+Deno.test("of many refusals one is logged per interval, and the next line gives the number of the others", () => {
   const lines: unknown[] = [];
   const clock = { ms: 0, monotonic: () => clock.ms };
   const log = new RefusalLog("refused", { warn: (message, fields) => lines.push([message, fields]) }, clock);

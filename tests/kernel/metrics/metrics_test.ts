@@ -74,7 +74,7 @@ Deno.test("values can be computed at the scrape, and one that fails is reported 
   assert.equal(failures.length, 1);
 });
 
-Deno.test("the kernel says what build it is", async () => {
+Deno.test("the kernel reports its build", async () => {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const { body } = await kernel.metrics.scrape();
   assert.match(body, /^mesh_build\{component="pilot",tag="unknown"\} 1$/m);
@@ -83,7 +83,7 @@ Deno.test("the kernel says what build it is", async () => {
 
 const fed = fedMetrics();
 
-Deno.test("every metric that is not on the list of unfed ones is fed in lib or cmd", () => {
+Deno.test("every metric that is not on the list of unfed metrics is fed in lib or cmd", () => {
   const listed = new Set(unfed);
   assert.deepEqual(metricEntries().map(([n]) => n).filter((n) => !listed.has(n) && !fed.has(n)), []);
 });

@@ -35,7 +35,7 @@ Deno.test("a counter is shown as prom-client shows its own: help, type, labels, 
   }));
 });
 
-Deno.test("a gauge is shown as prom-client shows its own, whatever is set, added, taken and forgotten", async () => {
+Deno.test("a gauge is shown as by prom-client, after any sets, additions, subtractions and removals", async () => {
   const put = fc.constantFrom("set" as const, "remove" as const);
   const change = fc.constantFrom("inc" as const, "dec" as const);
   const cases = labelNames.chain((names) => {

@@ -63,7 +63,7 @@ Deno.test("every default passes its own check, for every program", () => {
   }
 });
 
-Deno.test("every setting has help that is a sentence of its own", () => {
+Deno.test("every setting has help in a whole sentence", () => {
   const helps = settingEntries().map(([, s]) => s.help);
   assert.deepEqual(helps.filter((h) => h.length < 15 || !/[.)]$/.test(h)), []);
 });

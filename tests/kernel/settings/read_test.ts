@@ -29,7 +29,7 @@ Deno.test("a program gets its own variables and no others", () => {
   assert.equal(Object.keys(readSettings("install-cni", {})).length, settingsUsedBy("install-cni").length);
 });
 
-Deno.test("POD_NAMESPACE has a default of its own for the server", () => {
+Deno.test("POD_NAMESPACE has a separate default for the server", () => {
   assert.equal(readSettings("pilot-discovery", {}).POD_NAMESPACE, "mesh-system");
   assert.equal(readSettings("pilot-agent", {}).POD_NAMESPACE, "");
 });
@@ -88,7 +88,7 @@ Deno.test("a file mode is read as octal, a plain number is not", () => {
   assert.equal(readSettings("install-cni", { MONITORING_PORT: "015014" }).MONITORING_PORT, 15014);
 });
 
-Deno.test("Istio's spellings are read, ours wins, and a mistake is named as it was given", () => {
+Deno.test("Istio's spellings are read, our spelling wins, and a mistake is reported in the written spelling", () => {
   const settings = readSettings("pilot-agent", {
     ISTIO_META_DNS_CAPTURE: "true",
     KUBERNETES_SERVICE_HOST: "10.0.0.1",
@@ -116,7 +116,7 @@ Deno.test("Istio's values are read as ours", () => {
   assert.equal(readSettings("pilot-discovery", { PILOT_CERT_PROVIDER: "istiod" }).PILOT_CERT_PROVIDER, "meshd");
 });
 
-Deno.test("every renamed name leads to a variable of the catalogue, or to one that flags or the agent read", () => {
+Deno.test("every renamed name leads to a variable of the catalogue, of the flags or of the agent", () => {
   const elsewhere = new Set(["ORCH_SERVICE_PORT", "ORCH_VIRT_INTERFACES"]);
   const lost = Object.values(renamed).filter((ours) => !(ours in catalogue) && !elsewhere.has(ours));
   assert.deepEqual(lost, []);

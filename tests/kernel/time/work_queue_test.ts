@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { QueueFull, WorkQueue } from "../../../lib/kernel/time/work_queue.ts";
 
-Deno.test("work runs in its order, never more at once than allowed, and what finds no place is refused at once", async () => {
+Deno.test("work runs in order, never more at once than allowed, and work beyond the queue is refused at once", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),

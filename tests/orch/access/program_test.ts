@@ -72,7 +72,7 @@ users: [{name: u, user: {${user}}}]
   }
 }
 
-Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the only namespace whose objects are read", () =>
+Deno.test("KUBECONFIG names files, and only objects of the namespace in MESH_WATCH_NAMESPACE are read", () =>
   withAccess(async (api, _, file) => {
     const text = await printed(/serving/, { KUBECONFIG: file, MESH_WATCH_NAMESPACE: "shop" });
     assert.match(text, /objects are read.*variable KUBECONFIG/);
@@ -164,7 +164,7 @@ contexts: [{name: c, context: {cluster: k}}]
     await remote.stop();
   }));
 
-Deno.test("LOCAL_CLUSTER_SECRET_WATCHER is for a pod: elsewhere it is refused, and without EXTERNAL_MESHD it says nothing", () =>
+Deno.test("LOCAL_CLUSTER_SECRET_WATCHER is for a pod: elsewhere it is refused, and without EXTERNAL_MESHD it has no effect", () =>
   withAccess(async (_, __, file) => {
     const watcher = { KUBECONFIG: file, LOCAL_CLUSTER_SECRET_WATCHER: "true" };
     const refused = await printed(/serving/, { ...watcher, EXTERNAL_MESHD: "true" });

@@ -126,7 +126,7 @@ async function account({ users }: ApiServer, namespace: string, name: string, is
   return await users.token(namespace, name, ["mesh-ca"]);
 }
 
-test("the cluster that a caller names is asked about its token, by its alias too; another one, or one that nobody knows, proves nothing", async (clusters) => {
+test("the cluster that a caller names reviews its token, by its alias too; another cluster, or an unknown cluster, proves nothing", async (clusters) => {
   const { own, remote, namespace } = clusters;
   await describeRemote(clusters);
   const token = await account(remote, namespace, "cart", false);

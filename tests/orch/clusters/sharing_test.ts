@@ -106,7 +106,7 @@ test("without the definitions nothing waits and nothing is exported; they may co
   }, { settings: { ...ON, MCS_API_GROUP: "sharing.example", MCS_API_VERSION: "v1beta1" } });
 });
 
-Deno.test("a setting that has no effect without another one is named, with that", () => {
+Deno.test("a setting that has no effect without another setting is reported, with the other setting", () => {
   const given = { ...defaultSettings("pilot-discovery"), ENABLE_MCS_HOST: true, ENABLE_MCS_CLUSTER_LOCAL: true };
   assert.deepEqual(sharingWithoutEffect(given), [
     "ENABLE_MCS_HOST: got true, without effect while ENABLE_MCS_SERVICE_DISCOVERY is off",

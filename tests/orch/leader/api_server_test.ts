@@ -149,7 +149,7 @@ test("a leader outlives a restart of the API server", async ({ server, namespace
   }
 });
 
-test("what others write on a lock stays there", async ({ server, namespace }) => {
+test("the fields of a lock that others write stay", async ({ server, namespace }) => {
   const metadata = { namespace, name: "mesh-leader", labels: { team: "mesh" }, annotations: { note: "ours" } };
   await server.objects.create({ apiVersion: "v1", kind: "ConfigMap", metadata });
   const a = new Stander(server, namespace, "a", "mesh-leader");

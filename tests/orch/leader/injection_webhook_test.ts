@@ -70,7 +70,7 @@ async function pemOfRoot(): Promise<string> {
   return writeCertificates([(await makeRoot()).certificate]);
 }
 
-test("both spellings of label and entry get the roots, old and new together, and again when they are taken away; no other field changes", async ({ server }) => {
+test("both spellings of label and entry get the roots, old and new together, and again after their removal; no other field changes", async ({ server }) => {
   const both = [entry("namespace.sidecar-injector.mesh.io"), entry("namespace.sidecar-injector.istio.io")];
   await using _named = await install(server, NAMED, { "mesh.io/rev": "default" }, ...both);
   await using _tag = await install(server, "mesh-revision-tag-prod", { "istio.io/rev": "default" }, ...both);

@@ -46,7 +46,7 @@ for (const manifest of ["pilot-discovery", "remote-leader"]) {
   }
 }
 
-test("a server with all duties stands for the locks of the manifest and for no other", async ({ server, namespace }) => {
+test("a server with all duties competes for the locks of the manifest, and for no other lock", async ({ server, namespace }) => {
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
   const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
   const kept = await Deno.makeTempDir();

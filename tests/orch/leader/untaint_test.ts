@@ -88,7 +88,7 @@ test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin i
   await serve(true, plugins, () => until("the other", async () => (await taintsOf(server, name)).length === 0));
 });
 
-test("a pod that is being deleted, or was ready before the node was made, does not count; one that becomes ready after does", async ({ server, namespace }) => {
+test("a pod that is being deleted, or was ready before the node was made, does not count; a pod that becomes ready later does", async ({ server, namespace }) => {
   const { objects } = server;
   const name = `f-${namespace}`;
   const old = { apiVersion: "v1", kind: "Pod", metadata: { namespace, name: `cni-${name}` } };

@@ -83,7 +83,7 @@ async function prepare({ objects }: ApiServer): Promise<void> {
   for (const manifest of manifests("pilot-discovery")) await objects.apply(manifest);
 }
 
-test("the roots are put in and follow, also when they are taken away; failures count once the API asks", async ({ server }) => {
+test("the roots are added and kept up to date, also when they are removed; failures count once the API asks", async ({ server }) => {
   await prepare(server);
   await withWebhook(async (url, root, kernel) => {
     await install(server, url);

@@ -129,7 +129,7 @@ function withNulls(value: unknown): unknown[] {
   );
 }
 
-test("examples, samples and goldens in either spelling are taken under our groups", async ({ server, namespace }) => {
+test("examples, samples and goldens in either spelling are accepted under our groups", async ({ server, namespace }) => {
   await define(server);
   let count = 0;
   for (const path of ["examples", "tests/testdata/config/samples", "tests/testdata/translate"].flatMap(yamlFiles)) {

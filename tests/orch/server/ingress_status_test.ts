@@ -137,7 +137,7 @@ test("the account of the manifests may write it; with one verb less it is refuse
   }, quickClock(10));
 });
 
-test("without a service the status says the external addresses of the nodes of the gateway's pods, and follows them", async ({ server, namespace }) => {
+test("without a service the status has the external addresses of the nodes of the gateway's pods, and follows changes", async ({ server, namespace }) => {
   const { objects, users } = server;
   const nodeName = `node-${namespace}`;
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName } };

@@ -69,7 +69,7 @@ async function waited(server: ApiServer, id: Draft): Promise<boolean> {
   }
 }
 
-test("kubectl wait does not pass for an unknown subset, and passes when the rule has it: status says what live says", async ({ server, namespace }) => {
+test("kubectl wait does not pass for an unknown subset, and passes when the rule has the subset: status agrees with live", async ({ server, namespace }) => {
   for (const definition of manifests("definitions")) await server.objects.define(definition);
   for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
   const objects = [entry(namespace), rule(namespace, "other"), route(namespace)];

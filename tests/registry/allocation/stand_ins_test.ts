@@ -13,7 +13,7 @@ import { canonicalIp, isIp } from "../../../lib/registry/address.ts";
 
 const idOf = (n: number) => `shop/db-${n}`;
 
-Deno.test("each slot has an address of each family by which it is found again, none of them a network's first or last", () => {
+Deno.test("each slot has an address of each family that leads back to the slot, and no address is a network's first or last", () => {
   const slots = fc.integer({ min: 0, max: STAND_IN_SLOTS - 1 });
   fc.assert(fc.property(slots, (slot) => {
     const { IPv4, IPv6 } = standInOfSlot(slot);
@@ -112,7 +112,7 @@ Deno.test("after any events no two services have one address, none has a taken o
   );
 });
 
-Deno.test("of 20,000 services one that comes or goes moves no other, and costs some looks at slots", () => {
+Deno.test("of 20,000 services one added or removed service moves no other service, and costs a few looks at slots", () => {
   const standIns = new StandInAddresses();
   for (let n = 0; n < 20_000; n++) standIns.want(idOf(n));
   standIns.settle();

@@ -173,7 +173,7 @@ Deno.test("any order of events ends in the state that a registry reports which h
   );
 });
 
-Deno.test("a check repairs what has drifted and counts it, and finds nothing the second time", () => {
+Deno.test("a check repairs and counts drifted objects, and finds nothing the second time", () => {
   const objects = fc.array(anyObject, { maxLength: 12 });
   fc.assert(
     fc.property(objects, objects, fc.array(fc.nat(), { maxLength: 4 }), (all, extra, lost) => {

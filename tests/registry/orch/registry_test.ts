@@ -83,7 +83,7 @@ Deno.test("headless services, external names, local traffic and wishes for near 
   assert.equal(of("set").trafficDistribution, "preferSameZone");
 });
 
-Deno.test("annotations say who sees a service and whose certificates it shows, in either spelling", () => {
+Deno.test("annotations decide who sees a service and the accounts in its certificates, in either spelling", () => {
   const { sink } = cluster([service("cart", {}, {
     annotations: {
       "networking.istio.io/exportTo": "., web",
@@ -188,7 +188,7 @@ Deno.test("a node that comes after its pods, or whose labels change, gives their
   assert.deepEqual(localities(), ["", ""]);
 });
 
-Deno.test("what a pod's own label says of its locality and network wins over its node and the system namespace", () => {
+Deno.test("a pod's own labels for locality and network win over its node and the system namespace", () => {
   const { registry, sink } = cluster([
     service("cart"),
     slice("cart-1", "cart", [at("10.0.0.1", "a"), at("10.0.0.2", "b")]),

@@ -86,7 +86,7 @@ Deno.test("an import gives a service of any cluster its shared name, at the addr
   assert.deepEqual([aggregate.service(SET), seen(SET)], [undefined, []]);
 });
 
-Deno.test("an import of type Headless has no address; one with an address is balanced, also of a service that has none itself", () => {
+Deno.test("an import of type Headless has no address; an import with an address is balanced, even if its service has no address", () => {
   const { east, aggregate } = twoClusters(BOTH);
   east.apply([service("cart", { clusterIP: "None", clusterIPs: ["None"] })], []);
   const spec = { type: "Headless", ips: ["241.0.0.1"] };
@@ -100,7 +100,7 @@ Deno.test("an import of type Headless has no address; one with an address is bal
   assert.equal(aggregate.service(CLUSTER)!.headless, true);
 });
 
-Deno.test("of an import's addresses those that would take others' traffic do not count, and each counts once in one spelling", () => {
+Deno.test("addresses of an import that would take the traffic of other services do not count, and each address counts once in one spelling", () => {
   const { east, aggregate } = twoClusters(BOTH);
   const hostile = [
     "0.0.0.0",

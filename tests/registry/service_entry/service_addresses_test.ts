@@ -98,7 +98,7 @@ const step = fc.record({
   age: fc.nat(2),
 });
 
-Deno.test("whatever the order of changes, the addresses are those of the final set, each service's its own", () => {
+Deno.test("for any order of changes, the addresses depend only on the final set, and each service has its own", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
     const all = new ServiceAddresses();
     const wanting = new Map<number, { readonly age: number; readonly slot: number | undefined }>();

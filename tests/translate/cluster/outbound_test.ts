@@ -186,7 +186,7 @@ Deno.test("localities are weighed by distribution, by ordering with outlier dete
   assert.equal(weighed({ trafficPolicy: { outlierDetection } }), false);
 });
 
-Deno.test("the panic threshold is off under outlier detection, set by the user, and off where unhealthy ones are sent", () => {
+Deno.test("the panic threshold is off under outlier detection, set by the user, and off where unhealthy endpoints are sent", () => {
   const threshold = (minHealthPercent: number | undefined, world: ReaderWorld = {}) =>
     first({ trafficPolicy: { outlierDetection: { ...(minHealthPercent && { minHealthPercent }) } } }, {}, world)
       .common_lb_config?.healthy_panic_threshold?.value;

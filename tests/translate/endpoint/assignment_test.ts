@@ -230,7 +230,7 @@ Deno.test("distribution needs no outlier detection, weighs the localities that i
   assert.deepEqual(near("us/1/d", setting, false).length, 5);
 });
 
-Deno.test("proxies for which distribution says the same share the result", () => {
+Deno.test("proxies with the same answer about distribution share the result", () => {
   const distribute = [{ from: "eu/*", to: { "eu/*": 100 } }];
   const r = read(spread, {
     properties: { locality: "eu/7/x" },

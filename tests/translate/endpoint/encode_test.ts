@@ -58,7 +58,7 @@ const assignment: fc.Arbitrary<LeanAssignment> = fc.record({
   endpoints: fc.array(group, { maxLength: 5 }),
 }, { requiredKeys: ["cluster_name"] });
 
-Deno.test("load assignments are the same bytes as by the general encoder, after any earlier ones", () => {
+Deno.test("load assignments have the same bytes as from the general encoder, after any earlier assignments", () => {
   const encoder = new LoadAssignmentEncoder();
   fc.assert(
     fc.property(assignment, (message) => {

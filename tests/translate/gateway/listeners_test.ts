@@ -100,7 +100,7 @@ Deno.test("an unprivileged proxy gets no port below 1024, with a finding", () =>
   assert.deepEqual(problems.map(({ reason, port }) => [reason, port]), [["privilegedPort", 80]]);
 });
 
-Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack ones on both in one listener", () => {
+Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack proxies on both families in one listener", () => {
   const addresses = (world: ReaderWorld) => {
     const [listener] = build([http], world).listeners;
     const more = listener?.additional_addresses?.map(({ address }) => address?.socket_address?.address) ?? [];
@@ -145,7 +145,7 @@ Deno.test("a port where nothing is left to serve has no listener", () => {
   assert.deepEqual(problems.map(({ reason }) => reason), ["certificateByName", "noRoute", "noRoute"]);
 });
 
-Deno.test("cipher suites that Envoy does not know are dropped and reported; groups of known ones stay", () => {
+Deno.test("cipher suites unknown to Envoy are dropped and reported; groups of known suites stay", () => {
   const known = "ECDHE-RSA-AES128-GCM-SHA256";
   const cipherSuites = [known, known, "SHA", `[${known}|AES256-SHA]`, "NOPE", `[${known}|NOPE]`];
   const tls = { mode: "SIMPLE", ...files, cipherSuites };

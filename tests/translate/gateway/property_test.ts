@@ -89,7 +89,7 @@ function covered(hosts: readonly string[], name: string): boolean {
 
 const runs = { numRuns: 200 };
 
-Deno.test("a younger Gateway object never takes anything from older ones", () => {
+Deno.test("a younger Gateway object never takes anything from older Gateway objects", () => {
   fc.assert(
     fc.property(gatewaysOf, (objects) => {
       const { read } = gatewayWorldOf(objects);
@@ -188,7 +188,7 @@ Deno.test("no listener has two chains for the same connections, and no two liste
   );
 });
 
-Deno.test("virtual hosts of a route configuration have unique names and domains, collapsed or not alike", () => {
+Deno.test("virtual hosts of a route configuration have unique names and domains, collapsed or not", () => {
   fc.assert(
     fc.property(gatewaysOf, virtualServicesOf, (gateways, virtualServices) => {
       const routesByDomain = (enableRouteCollapse: boolean) => {

@@ -48,7 +48,7 @@ Deno.test("an unprivileged proxy binds no ports below 1024, and serves captured 
   assert.deepEqual(inboundListeners(read, [target(80)]).conflicts, []);
 });
 
-Deno.test("HTTP is inspected on ports without a protocol and on unknown ones, and nowhere else", () => {
+Deno.test("HTTP is inspected on ports without a protocol and on unknown ports, and nowhere else", () => {
   const targets = [
     target(80),
     target(81, { servicePort: port(81, "Unsupported") }),

@@ -71,7 +71,7 @@ Deno.test("a TLS host that finds its address taken is still reached by its name"
   assert.deepEqual(joined?.conflicts, []);
 });
 
-Deno.test("of a chain that is taken in contribution the rest is kept, and the loss is reported", () => {
+Deno.test("if a part of a chain's match is taken, the chain keeps the free parts, and the conflict is reported", () => {
   const proxyTo = (name: string) => ({ statPrefix: "p", clusters: [{ name, weight: 1 }] });
   const of = (hostname: string, sni: string[], cidrs: string[], to: string) =>
     everywhere(hostname, "TLS", { chains: [{ sni, cidrs, proxy: proxyTo(to) }] });

@@ -13,7 +13,7 @@ const strings = fc.oneof(
 const values = fc.oneof(strings, fc.boolean(), fc.integer(), fc.jsonValue(), fc.array(strings, { maxLength: 3 }));
 
 for (const [name, form] of Object.entries<MetadataForm<unknown>>({ text, flag, list })) {
-  Deno.test(`${name}: what is read without the schema is what the schema gives`, () => {
+  Deno.test(`${name}: reading without the schema gives the schema's result`, () => {
     fc.assert(
       fc.property(values, (value) => {
         const usual = form.usual?.(value);

@@ -72,7 +72,7 @@ for (const value of good) {
   });
 }
 for (const [value, expected] of bad) {
-  Deno.test(`the header value "${value}" is one that Envoy cannot read`, () => {
+  Deno.test(`the header value "${value}" cannot be read by Envoy`, () => {
     assert.match(substitutionProblem(value, "header") ?? "", expected);
   });
 }

@@ -49,7 +49,7 @@ Deno.test("on a proxy's stream its view says who asks; without an identity the s
   assert.equal(server.end(1)[0], undefined);
 });
 
-Deno.test("an answer that is due is sent to a client that has said that it asks for nothing more, and then the stream ends", async () => {
+Deno.test("a due answer is sent to a client that has ended its side of the stream, and then the stream ends", async () => {
   await using server = new ConnectServer();
   server.server.answerQuestions(answers());
   server.ask(1, DEBUG, 1, ["syncz"]);

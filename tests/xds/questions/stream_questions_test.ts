@@ -120,7 +120,7 @@ Deno.test("a question may come with a nonce of the client's own, as istioctl sen
   assert.equal(asker.asked.length, 1);
 });
 
-Deno.test("without an identity nobody is answered, on streams of proxies neither, and a server without pages refuses", async () => {
+Deno.test("without an identity no question is answered, not even on streams of proxies, and a server without pages refuses", async () => {
   const stranger = new Asker();
   stranger.identity = undefined;
   await stranger.ask();

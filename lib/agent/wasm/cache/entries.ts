@@ -39,7 +39,7 @@ export class CacheEntries {
   readonly #entries = new Map<string, CacheEntry>();
   readonly #last = new Map<string, LastChecksum>();
 
-  /** How many there are. */
+  /** The number of entries. */
   get size(): number {
     return this.#entries.size;
   }

@@ -81,7 +81,7 @@ export class ProxyClasses {
     this.#pools = newPools(profileOf(type), caches);
   }
 
-  /** How many there are. */
+  /** The number of classes. */
   get size(): number {
     return this.#classes.size;
   }
