@@ -39,6 +39,11 @@ const SECURITY: FieldRows = {
   "": none("author", "the pod's value, then the image's"),
   runAsUser: { by: "runtime", folder: "the image's value", api: "no policy of the platform chose a user" },
   runAsGroup: { by: "runtime", folder: "the image's value", api: "no policy of the platform chose a group" },
+  seccompProfile: {
+    by: "runtime",
+    folder: "the pod's value, then the node's",
+    api: "no policy of the platform chose a profile",
+  },
 };
 
 const CONTAINER: FieldRows = {
@@ -72,6 +77,7 @@ const CONTAINER: FieldRows = {
   "lifecycle.postStart.exec.command": part,
   ...under("lifecycle.preStop", HOOK),
   ...under("securityContext", SECURITY),
+  "securityContext.seccompProfile.type": part,
   restartPolicy: none("author", "an init container ends before the others start"),
 };
 

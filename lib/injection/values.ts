@@ -36,6 +36,8 @@ const proxy = object({
   holdApplicationUntilProxyStarts: truth.default(false),
   privileged: truth.default(false),
   enableCoreDump: truth.default(false),
+  /** Of all injected containers. Empty: as the containers of the application have profiles. */
+  seccompProfile: z.looseObject({}, { error: "an object" }).optional(),
   statusPort: count.default(15020),
   readinessInitialDelaySeconds: count.default(0),
   readinessPeriodSeconds: count.default(15),

@@ -23,7 +23,8 @@ function container(name: string, asked: Tree, more: Tree = {}): Tree {
   return {
     ...{ name, command: [], args: [], ports: [{ name: "web", containerPort: 80 }] },
     ...{ env: [{ name: "A", value: "a" }], volumeMounts: [{ name: "v", mountPath: "/v" }] },
-    ...{ resources: { limits: {}, requests: {} }, securityContext: { runAsUser: 1, runAsGroup: 1 } },
+    resources: { limits: {}, requests: {} },
+    securityContext: { runAsUser: 1, runAsGroup: 1, seccompProfile: { type: "RuntimeDefault" } },
     ...{ readinessProbe: { ...asked }, livenessProbe: { ...asked }, startupProbe: { ...asked } },
     ...{ lifecycle: { postStart: { ...asked }, preStop: { ...asked } } },
     ...more,

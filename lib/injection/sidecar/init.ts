@@ -8,6 +8,7 @@ import { redirectionFlags } from "../traffic.ts";
 import { imageOf } from "./image.ts";
 import type { SidecarInput } from "./input.ts";
 import { nameOf } from "../names.ts";
+import { seccompOf } from "./seccomp.ts";
 
 /** Name of the redirecting container. */
 export const INIT = nameOf("init");
@@ -35,7 +36,10 @@ export function initContainer(input: SidecarInput): PodContainer | undefined {
     ],
     ...(env.length > 0 && { env }),
     ...(resources !== undefined && { resources }),
-    securityContext: checks ? checking(exempt) : redirecting(global.proxy.privileged),
+    securityContext: {
+      ...(checks ? checking(exempt) : redirecting(global.proxy.privileged)),
+      ...seccompOf(input),
+    },
   };
 }
 

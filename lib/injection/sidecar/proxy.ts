@@ -7,6 +7,7 @@ import type { PodContainer, PodProbe } from "../pod.ts";
 import { proxyEnv } from "./env.ts";
 import { imageOf, proxyResources } from "./image.ts";
 import { PROXY, type SidecarInput } from "./input.ts";
+import { profileOf, seccompOf } from "./seccomp.ts";
 import type { Mount } from "./volumes.ts";
 
 const METRICS_PORT = 15090;
@@ -89,7 +90,8 @@ function probesOf({ settings: { values: { global } }, reader, traffic }: Sidecar
 }
 
 /** With TPROXY, Envoy keeps the caller's address, and must run as the superuser. */
-function securityOf({ role, settings: { values: { global: { proxy } } }, traffic, own, uid, gid }: SidecarInput) {
+function securityOf(input: SidecarInput) {
+  const { role, settings: { values: { global: { proxy } } }, traffic, own, uid, gid } = input;
   const transparent = traffic.mode === "TPROXY" && role === "sidecar";
   const user = transparent && own?.securityContext?.runAsUser === undefined ? 0 : uid;
   return {
@@ -100,5 +102,7 @@ function securityOf({ role, settings: { values: { global: { proxy } } }, traffic
     runAsGroup: gid,
     runAsNonRoot: user !== 0,
     runAsUser: user,
+    // Merged profiles would have the fields of both.
+    ...(profileOf(own ?? {}) === undefined && seccompOf(input)),
   };
 }
