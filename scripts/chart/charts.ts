@@ -19,7 +19,13 @@ import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "../../lib/install/objects/plug
 import { ACCOUNT, RIGHTS } from "../../lib/install/objects/rights.ts";
 import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "../../lib/install/objects/server.ts";
 import { INJECTION, TAGS, VALIDATION } from "../../lib/install/objects/webhooks.ts";
-import { GATEWAY_VALUES, type ValueRow, VALUES } from "../../lib/install/values/values.ts";
+import {
+  EXPECTED_REVISION,
+  GATEWAY_VALUES,
+  RESERVED_REVISION,
+  type ValueRow,
+  VALUES,
+} from "../../lib/install/values/values.ts";
 import { pathsIn } from "./values.ts";
 
 /** Rows of values by path. */
@@ -39,6 +45,12 @@ export interface Chart {
   /** What Helm says after an installation. */
   readonly notes: string;
 }
+
+/** The refusal of a reserved revision. */
+const RESERVED: Chart["refused"] = {
+  [`regexMatch ${JSON.stringify(RESERVED_REVISION.source)} .Values.revision`]:
+    `revision: expected ${EXPECTED_REVISION}`,
+};
 
 const PLUGIN = [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET];
 
@@ -65,6 +77,7 @@ export const CHARTS: Readonly<Record<string, Chart>> = {
     templates: SERVER,
     values: rowsOf(SERVER),
     refused: {
+      ...RESERVED,
       'and (ne .Values.revision "default") (hasKey (.Values.meshConfig.defaultConfig | default dict) "discoveryAddress")':
         "meshConfig.defaultConfig.discoveryAddress: expected none, because proxies of the revision ask the revision's own service",
     },
@@ -88,6 +101,7 @@ Pods of a namespace with this label get a proxy of this revision:
     templates: { tags: TAGS },
     values: rowsOf({ tags: TAGS }),
     refused: {
+      ...RESERVED,
       'or (has .Values.revision .Values.tags) (has "default" .Values.tags)':
         "tags: expected names that are neither the revision nor default, because two webhooks would ask about a pod",
     },

@@ -257,16 +257,15 @@ function completed(
   return { values, problems };
 }
 
-/** Names that would make the objects of a revision the objects of something else: `mesh-leader` is a lock. */
-const RESERVED_REVISIONS: ReadonlySet<string> = new Set([
-  ...["ca-root-cert", "ca-secret", "leader", "status-leader", "analyze-leader", "gateway-status-leader"],
-  ...["ip-autoallocate", "auto-registration", "node-untaint", "signing"],
-]);
+/**
+ * Reserved revisions: objects of such a revision would have the names of other objects. `mesh-leader` is a lock. The
+ * charts have the text of the expression, so only the common part of JavaScript's and Go's syntax may be used.
+ */
+export const RESERVED_REVISION =
+  /^(?:ca-(?:root-cert|secret)|(?:(?:gateway-)?status-|analyze-)?leader|ip-autoallocate|auto-registration|node-untaint|signing)$|-election$|^(?:sidecar-injector|status-report|tag-)/;
 
-function isReserved(revision: string): boolean {
-  return RESERVED_REVISIONS.has(revision) || revision.endsWith("-election") ||
-    ["sidecar-injector", "status-report", "tag-"].some((start) => revision.startsWith(start));
-}
+/** Why a reserved revision is refused. */
+export const EXPECTED_REVISION = "a name that no object of the default revision ends with";
 
 function isFieldsData(data: unknown): data is { readonly [key: string]: InstallData } {
   return typeof data === "object" && data !== null && !Array.isArray(data);
@@ -288,9 +287,8 @@ function contradictions(values: InstallValues): string[] {
       JSON.stringify(tag)
     }, expected a name that is neither the revision nor default: two webhooks would ask about a pod`
   );
-  if (isReserved(revision)) {
-    const got = JSON.stringify(revision);
-    problems.push(`revision: got ${got}, expected a name that no object of the default revision ends with`);
+  if (RESERVED_REVISION.test(revision)) {
+    problems.push(`revision: got ${JSON.stringify(revision)}, expected ${EXPECTED_REVISION}`);
   }
   const address = discoveryAddressOf(values.meshConfig);
   if (revision !== "default" && address !== undefined) {
