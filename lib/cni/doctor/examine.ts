@@ -5,6 +5,7 @@
  */
 import { choosePrimary, type ConfigFile, inOrder, ownEntries, readConfig } from "../config/libcni.ts";
 import { PLUGIN } from "../config/network.ts";
+import type { NeededFile, NeededFiles } from "../install/executable.ts";
 import type { InstallRecord } from "../install/record.ts";
 import type { CallRow } from "../plugin/calls.ts";
 
@@ -23,6 +24,10 @@ export interface NodeFacts {
   readonly files: readonly ConfigFile[];
   /** Permission bits of the plugin's executable; undefined when there is none. */
   readonly executableMode: number | undefined;
+  /** The files that the executable needs; undefined: none. */
+  readonly needed: NeededFiles | undefined;
+  /** Version of the doctor. */
+  readonly version: string;
   /** Why the orchestrator config cannot be used. Undefined: the config can be used. */
   readonly orchConfigProblem: string | undefined;
   readonly record: InstallRecord | undefined;
@@ -108,7 +113,9 @@ function placedFindings(facts: NodeFacts): DoctorFinding[] {
   if (mode === undefined) found.push({ severity: "problem", about: "executable", text: `there is no ${PLUGIN}` });
   else if ((mode & 0o111) === 0) {
     found.push({ severity: "problem", about: "executable", text: `${PLUGIN} may not be executed` });
-  } else found.push({ severity: "ok", about: "executable", text: `${PLUGIN} is there` });
+  } else if (facts.needed === undefined) {
+    found.push({ severity: "ok", about: "executable", text: `${PLUGIN} is there` });
+  } else found.push(...neededFindings(facts.needed, facts));
   found.push(
     orchConfigProblem === undefined
       ? { severity: "ok", about: "orchestrator", text: "the plugin has an address and a token" }
@@ -131,6 +138,31 @@ function placedFindings(facts: NodeFacts): DoctorFinding[] {
   found.push({ severity: passed ? "ok" : "problem", about: "trial", text });
   return found;
 }
+
+/** A launcher is as good as the files that it needs. */
+function neededFindings({ files, same }: NeededFiles, { record, version }: NodeFacts): DoctorFinding[] {
+  const about = "executable";
+  const faults = files.flatMap((file): DoctorFinding[] => {
+    const text = faultOf(file);
+    return text === undefined ? [] : [{ severity: "problem", about, text: `${PLUGIN} needs ${file.path}: ${text}` }];
+  });
+  if (faults.length > 0) return faults;
+  const text = `${PLUGIN} and the ${files.length} files that it needs are there`;
+  if (same) return [{ severity: "ok", about, text }];
+  // The doctor of another version may compute another name from the same contents.
+  return record?.version === version
+    ? [{ severity: "problem", about, text: `${text}, but their contents are not those that ${PLUGIN} names` }]
+    : [{ severity: "note", about, text: `${text}; another version placed them, so their contents were not compared` }];
+}
+
+function faultOf({ mode, wanted }: NeededFile): string | undefined {
+  if (mode === undefined) return "there is no such file";
+  if ((wanted & EXECUTE) !== 0 && (mode & EXECUTE) === 0) return "may not be executed";
+  return (mode & OTHERS_WRITE) === 0 ? undefined : `users other than root may change it (mode ${mode.toString(8)})`;
+}
+
+const EXECUTE = 0o111;
+const OTHERS_WRITE = 0o022;
 
 /** Failures count only while no later call for the same pod went well. */
 function callFindings(calls: readonly CallRow[]): DoctorFinding[] {

@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { VERSION } from "../../kernel/program/build_info.ts";
 import { PLUGIN } from "../config/network.ts";
+import { neededFiles } from "../install/executable.ts";
 import { configFiles, currentRecord, type NodeFolders } from "../install/installer.ts";
 import { readOrchConfig } from "../install/orch_config.ts";
 import type { FileCalls } from "../node/file_calls.ts";
@@ -56,9 +58,15 @@ export async function gather(world: DoctorWorld): Promise<NodeFacts> {
   const file = seen(() => calls.read(path), undefined);
   const orchConfig = file && new TextDecoder().decode(file.bytes);
   const rows = seen(() => lastCalls(folders.run, 10_000), []);
+  const executable = seen(() => {
+    const mode = calls.stat(`${folders.bin}/${PLUGIN}`)?.mode;
+    return { mode, needed: neededFiles(folders.bin, calls) };
+  }, undefined);
   return {
     files: seen(() => configFiles(folders.net, calls), []),
-    executableMode: seen(() => calls.stat(`${folders.bin}/${PLUGIN}`)?.mode, undefined),
+    executableMode: executable?.mode,
+    needed: executable?.needed,
+    version: VERSION,
     orchConfigProblem: orchConfigProblem(orchConfig),
     record: seen(() => currentRecord(folders, calls), undefined),
     calls: rows.slice(-SHOWN_CALLS),

@@ -17,7 +17,7 @@ import { createHash } from "node:crypto";
 import { PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { removeFile, replaceByCopy, replaceFile } from "../node/replace.ts";
-import { PLACED, placedLauncherScript } from "./launcher.ts";
+import { filesOfLauncher, PLACED, placedLauncherScript } from "./launcher.ts";
 
 /** The plugin's executable, as the installer has it. */
 export type Executable =
@@ -28,6 +28,12 @@ export type Executable =
 
 /** Folder of the files beside the launcher. */
 const FILES = `${PLUGIN}.files`;
+
+const RUNTIME_MODE = 0o755;
+const PLUGIN_MODE = 0o644;
+
+/** Largest executable that may be a launcher, bytes. */
+const MAX_LAUNCHER = 64 * 1024;
 
 /** Time for which the files of the launcher before stay, milliseconds. A call opens its files within a few. */
 const KEEP_MS = 60_000;
@@ -52,8 +58,8 @@ export function placeExecutable(
   const id = idOf(executable, calls);
   const folder = `${bin}/${FILES}/${id}`;
   calls.makeFolder(folder, 0o755);
-  const runtime = placeCopy(`${folder}/${PLACED.runtime}`, executable.runtime, 0o755, calls, compare);
-  const plugin = placeCopy(`${folder}/${PLACED.plugin}`, executable.plugin, 0o644, calls, compare);
+  const runtime = placeCopy(`${folder}/${PLACED.runtime}`, executable.runtime, RUNTIME_MODE, calls, compare);
+  const plugin = placeCopy(`${folder}/${PLACED.plugin}`, executable.plugin, PLUGIN_MODE, calls, compare);
   const launcher = placeText(path, placedLauncherScript(`${FILES}/${id}`), calls);
   const changed = runtime || plugin || launcher;
   // The folder has been there as long as its launcher.
@@ -79,6 +85,37 @@ export function removeExecutable(bin: string, calls: FileCalls): string[] {
     changed.push(`removed ${folder}`);
   }
   return changed;
+}
+
+/** A file that a launcher needs, as the file is on the node. */
+export interface NeededFile {
+  readonly path: string;
+  /** Permission bits with which the installer places the file. */
+  readonly wanted: number;
+  /** The present permission bits; undefined: there is no file. */
+  readonly mode: number | undefined;
+}
+
+/** The files that a launcher needs. */
+export interface NeededFiles {
+  readonly files: readonly NeededFile[];
+  /** Whether the contents are those that the launcher names. */
+  readonly same: boolean;
+}
+
+/** The files that the node's launcher needs; undefined if the executable is not the launcher of placed files. */
+export function neededFiles(bin: string, calls: FileCalls): NeededFiles | undefined {
+  const launcher = `${bin}/${PLUGIN}`;
+  if ((calls.stat(launcher)?.size ?? Infinity) > MAX_LAUNCHER) return undefined;
+  const folder = filesOfLauncher(new TextDecoder().decode(calls.read(launcher)?.bytes));
+  if (folder === undefined) return undefined;
+  const [runtime, plugin] = [`${bin}/${folder}/${PLACED.runtime}`, `${bin}/${folder}/${PLACED.plugin}`];
+  const files = ([[runtime, RUNTIME_MODE], [plugin, PLUGIN_MODE]] as const).map(([path, wanted]) => {
+    const state = calls.stat(path);
+    return { path, wanted, mode: state?.is === "file" ? state.mode : undefined };
+  });
+  const there = files.every(({ mode }) => mode !== undefined);
+  return { files, same: there && `${FILES}/${idOf({ runtime, plugin }, calls)}` === folder };
 }
 
 /** The folders of files, also of earlier installations. */

@@ -62,6 +62,11 @@ exec "$files/${PLACED.runtime}" ${words} "$files/${PLACED.plugin}" "$@"
 `;
 }
 
+/** The folder of the files of a placed launcher, from the folder of the launcher; undefined for another script. */
+export function filesOfLauncher(script: string): string | undefined {
+  return /^files="\$\{0%\/\*\}"\/'([\w./-]{1,200})'$/m.exec(script)?.[1];
+}
+
 function exec(words: readonly string[]): string {
   return `exec ${words.map(quoted).join(" ")} "$@"\n`;
 }

@@ -22,6 +22,15 @@ const row = (more: Partial<CallRow> = {}): CallRow => ({
 const healthy: NodeFacts = {
   files: [{ name: "10-a.conflist", text: list("bridge", "mesh-cni") }, { name: "99-old.conf", text: "{" }],
   executableMode: 0o755,
+  needed: {
+    files: [{ path: "/bin/x/deno", wanted: 0o755, mode: 0o755 }, {
+      path: "/bin/x/plugin.js",
+      wanted: 0o644,
+      mode: 0o644,
+    }],
+    same: true,
+  },
+  version: "1",
   orchConfigProblem: undefined,
   record: {
     version: "1",
@@ -51,6 +60,9 @@ Deno.test("a healthy node is healthy, also after earlier failures", () => {
   assert.equal(findings.find((f) => f.about === "calls")?.severity, "note", "a failure before a later success");
 });
 
+/** Files other than those that the launcher names. */
+const runtime = (mode: number | undefined) => ({ files: [{ path: "/bin/x/deno", wanted: 0o755, mode }], same: false });
+
 const ills: [string, Partial<NodeFacts>, string, RegExp][] = [
   ["no configuration", { files: [] }, "configuration", /no pod gets a network/],
   [
@@ -77,6 +89,10 @@ const ills: [string, Partial<NodeFacts>, string, RegExp][] = [
     /is the primary network itself/,
   ],
   ["no executable", { executableMode: undefined }, "executable", /there is no mesh-cni/],
+  ["no runtime", { needed: runtime(undefined) }, "executable", /mesh-cni needs \/bin\/x\/deno: there is no such file/],
+  ["runtime that is not executable", { needed: runtime(0o644) }, "executable", /x\/deno: may not be executed/],
+  ["runtime of everybody", { needed: runtime(0o777) }, "executable", /x\/deno: users other than root may.*mode 777/],
+  ["other contents", { needed: runtime(0o755) }, "executable", /contents are not those that mesh-cni names/],
   ["not executable", { executableMode: 0o644 }, "executable", /may not be executed/],
   ["no credentials", { orchConfigProblem: "there is none" }, "orchestrator", /there is none/],
   ["no tools", { obstacles: ["iptables: not found"] }, "tools", /not found/],
@@ -119,4 +135,10 @@ Deno.test("another mesh's plugin in the chain is a word, not a problem", () => {
   assert.match(verdict(findings), /^healthy/);
   const notes = findings.filter((f) => f.about === "configuration" && f.severity === "note");
   assert.match(notes.map((f) => f.text).join(), /10-a\.conflist: istio-cni redirects too/);
+});
+
+Deno.test("files that an installer of another version placed are not judged by their contents", () => {
+  const found = examine({ ...healthy, needed: runtime(0o755), version: "2" });
+  assert.match(verdict(found), /^healthy/);
+  assert.match(found.find(({ about }) => about === "executable")?.text ?? "", /another version placed them/);
 });

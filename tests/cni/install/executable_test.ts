@@ -1,6 +1,11 @@
 /** The runtime and the plugin in a folder beside the launcher: placed, replaced and removed while calls go on. */
 import assert from "node:assert/strict";
-import { type Executable, placeExecutable, removeExecutable } from "../../../lib/cni/install/executable.ts";
+import {
+  type Executable,
+  neededFiles,
+  placeExecutable,
+  removeExecutable,
+} from "../../../lib/cni/install/executable.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { run } from "../support/commands.ts";
 
@@ -96,4 +101,23 @@ Deno.test("removal leaves nothing: launcher, files of every version, compiled co
   assert.deepEqual(changed, [`removed ${node.bin}/mesh-cni`, `removed ${node.bin}/mesh-cni.files`]);
   assert.deepEqual([...Deno.readDirSync(node.bin)].map(({ name }) => name), ["bridge"]);
   assert.deepEqual(removeExecutable(node.bin, systemFileCalls), []);
+});
+
+Deno.test("the files that a placed launcher needs are known, with their modes and whether their contents are its own", async () => {
+  await using node = await place();
+  assert.equal(neededFiles(node.bin, systemFileCalls), undefined, "no launcher");
+  await node.install("plugin");
+  const folder = `${node.bin}/${folderOf(node.bin)}`;
+  const seen = () => {
+    const { files, same } = neededFiles(node.bin, systemFileCalls)!;
+    return { ...Object.fromEntries(files.map(({ path, mode }) => [path.slice(folder.length + 1), mode])), same };
+  };
+  assert.deepEqual(seen(), { deno: 0o755, "plugin.js": 0o644, same: true });
+  await Deno.writeTextFile(`${folder}/plugin.js`, "another");
+  assert.deepEqual(seen(), { deno: 0o755, "plugin.js": 0o644, same: false });
+  await Deno.chmod(`${folder}/deno`, 0o600);
+  await Deno.remove(`${folder}/plugin.js`);
+  assert.deepEqual(seen(), { deno: 0o600, "plugin.js": undefined, same: false });
+  await Deno.writeTextFile(`${node.bin}/mesh-cni`, "#!/bin/sh\n");
+  assert.equal(neededFiles(node.bin, systemFileCalls), undefined, "another script");
 });
