@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { until } from "../patience.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
-import { applyObjects, deployEcho, ECHO_IMAGE, request, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, podOf, request, strictPolicy } from "./support/workloads.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 
 const test = clusterTests();
@@ -155,23 +155,6 @@ test("PodSecurity restricted refuses the init container that redirects, and name
   });
   await applyObjects(cluster, [outside]);
 });
-
-function podOf(
-  namespace: string,
-  name: string,
-  { args, annotations = {}, labels = {}, container = {} }: {
-    readonly args: readonly string[];
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly container?: object;
-  },
-): object {
-  const app = { name: "app", image: ECHO_IMAGE, imagePullPolicy: "IfNotPresent", args, ...container };
-  return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, annotations, labels } },
-    spec: { restartPolicy: "Never", containers: [app] },
-  };
-}
 
 async function observed(cluster: ClusterHandle, namespace: string, name: string): Promise<Observed> {
   const found = await cluster.objects.get({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace } });

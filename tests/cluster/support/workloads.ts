@@ -74,6 +74,24 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
   ];
 }
 
+/** A pod that ends with its application. */
+export function podOf(
+  namespace: string,
+  name: string,
+  { args, annotations = {}, labels = {}, container = {} }: {
+    readonly args: readonly string[];
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly container?: object;
+  },
+): object {
+  const app = { name: "app", image: ECHO_IMAGE, imagePullPolicy: "IfNotPresent", args, ...container };
+  return {
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, annotations, labels } },
+    spec: { restartPolicy: "Never", containers: [app] },
+  };
+}
+
 /** Applies objects. */
 export async function applyObjects(cluster: ClusterHandle, objects: readonly unknown[]): Promise<void> {
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
