@@ -9,10 +9,14 @@ import assert from "node:assert/strict";
 /** The longest wait for an expected event, ms. */
 export const PATIENCE = 90_000;
 
-/** Waits until something holds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+/**
+ * Waits until something holds.
+ *
+ * @param pause Between two looks, ms. Default: 20. A look that starts a process needs a longer pause.
+ */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, pause = 20): Promise<void> {
   for (const end = performance.now() + PATIENCE; !await holds();) {
     assert.ok(performance.now() < end, `${what}: not within ${PATIENCE / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

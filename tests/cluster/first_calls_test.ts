@@ -1,6 +1,6 @@
 /** The first call of an application, made by its first instruction. */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { applyObjects, deployEcho, podOf, strictPolicy } from "./support/workloads.ts";
 

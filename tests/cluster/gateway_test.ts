@@ -5,7 +5,7 @@ import type { ClusterHandle } from "./support/handle.ts";
 import { applyManifests, deleteManifests, MESH_NAMESPACE, rolledOut, ROLLOUT } from "./support/mesh.ts";
 import { kill } from "./support/rollouts.ts";
 import { applyObjects, deployEcho } from "./support/workloads.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
 

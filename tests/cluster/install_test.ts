@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { applyManifests, MESH_NAMESPACE } from "./support/mesh.ts";
 import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
 

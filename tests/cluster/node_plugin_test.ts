@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { doctor, installPlugin, nodeFiles, pluginCalls, removePlugin } from "./support/node_plugin.ts";
 import { applyObjects, deployEcho, request, strictPolicy, UNPRIVILEGED } from "./support/workloads.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
 

@@ -1,6 +1,6 @@
 /** Jobs that end, the order of containers, and pods with users and limits of their own. */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
 import { applyObjects, deployEcho, podOf, request, strictPolicy } from "./support/workloads.ts";

@@ -1,6 +1,6 @@
 /** The kubelet's probes of applications under STRICT. The kubelet has no certificate. */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
 import { applyObjects, ECHO_IMAGE, strictPolicy } from "./support/workloads.ts";

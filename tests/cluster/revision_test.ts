@@ -5,7 +5,7 @@ import type { ClusterHandle } from "./support/handle.ts";
 import { bundlePatched, MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
 import { noneFailed, restarted, SERVES_ON } from "./support/rollouts.ts";
 import { deployEcho, startLoad } from "./support/workloads.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
 

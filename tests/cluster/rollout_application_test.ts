@@ -4,7 +4,7 @@ import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
 import { noneFailed, restarted, SERVES_ON } from "./support/rollouts.ts";
 import { deployEcho, startLoad } from "./support/workloads.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
 

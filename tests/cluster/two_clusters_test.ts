@@ -1,7 +1,7 @@
 /** Two clusters with their own API servers and networks are one mesh, joined by a gateway in each cluster. */
 import assert from "node:assert/strict";
 import { Authority } from "../certificates.ts";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { kubeconfigOf } from "../orch/support/server/kubeconfig.ts";
 import { defineLong, INJECTED } from "./support/cluster_tests.ts";
 import type { ClusterHandle } from "./support/handle.ts";

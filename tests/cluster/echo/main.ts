@@ -163,8 +163,8 @@ async function load(url: string): Promise<void> {
     }
     if (Math.floor(passed) > shown) {
       shown = Math.floor(passed);
-      const { sent, done, failed } = summary;
-      print({ second: shown, sent, done, failed });
+      const { sent, done, failed, certificates } = summary;
+      print({ second: shown, sent, done, failed, certificates: certificates.length });
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -7,7 +7,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { until } from "../../patience.ts";
+import { until } from "./waiting.ts";
 import type { ClusterHandle } from "./handle.ts";
 import { applyManifests, deleteManifests, MANIFESTS, MESH_NAMESPACE, rolledOut } from "./mesh.ts";
 import { ECHO_IMAGE } from "./workloads.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { until } from "../../patience.ts";
+import { until } from "./waiting.ts";
 import type { ClusterHandle } from "./handle.ts";
 import { rolledOut } from "./mesh.ts";
 import type { Load, LoadResult } from "./workloads.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { until } from "../../patience.ts";
+import { until } from "./waiting.ts";
 import { rolledOut, ROLLOUT } from "./mesh.ts";
 import type { ClusterHandle } from "./handle.ts";
 
@@ -136,6 +136,8 @@ const CLIENT_CPU = "1";
 export interface Load {
   /** Waits until the given number of requests have ended. */
   reached(count: number): Promise<void>;
+  /** Waits until servers have seen more client certificates of the load: so many more than now. */
+  renewed(more: number): Promise<void>;
   /** Ends the load. @returns its counts */
   end(): Promise<LoadResult>;
 }
@@ -172,15 +174,20 @@ export async function startLoad(
     await new Promise((resolve) => setTimeout(resolve, 500));
     return (await lines("--tail=1")).some(({ done = 0, failed = 0 }) => done > failed);
   });
-  const reached = async (count: number) => {
-    for (let done = 0; done < count;) {
-      const before = done;
-      await until("the load goes on", async () => {
+  const countsTo = async (what: string, count: number, field: "done" | "certificates") => {
+    for (let value = 0; value < count;) {
+      const before = value;
+      await until(`${what}: more than ${before}`, async () => {
         await new Promise((resolve) => setTimeout(resolve, 1000));
-        done = (await lines("--tail=1")).at(-1)?.done ?? 0;
-        return done > before;
+        value = (await lines("--tail=1")).at(-1)?.[field] ?? 0;
+        return value > before;
       });
     }
+  };
+  const reached = (count: number) => countsTo("requests of the load", count, "done");
+  const renewed = async (more: number) => {
+    const now = (await lines("--tail=1")).at(-1)?.certificates ?? 0;
+    await countsTo("certificates of the load", now + more, "certificates");
   };
   const end = async () => {
     const follow = lines("--follow", "--tail=1");
@@ -190,13 +197,14 @@ export async function startLoad(
     await cluster.kubectl(["--namespace", namespace, "delete", "pod", name, "--grace-period=0", "--force"]);
     return summary!;
   };
-  return { reached, end };
+  return { reached, renewed, end };
 }
 
 /** A line of a load: the counts so far, or the summary at the end. */
 interface LoadLine {
   readonly done?: number;
   readonly failed?: number;
+  readonly certificates?: number;
   readonly summary?: LoadResult;
 }
 

@@ -1,0 +1,142 @@
+/** A load goes on, without a failed request, while certificates, tokens and the mesh's root are replaced. */
+import assert from "node:assert/strict";
+import { Authority } from "../certificates.ts";
+import { until } from "./support/waiting.ts";
+import { defineLong, INJECTED } from "./support/cluster_tests.ts";
+import type { ClusterHandle } from "./support/handle.ts";
+import { installMesh, MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
+import { noneFailed } from "./support/rollouts.ts";
+import { startCluster } from "./support/started_cluster.ts";
+import { applyObjects, deployEcho, startLoad, strictPolicy } from "./support/workloads.ts";
+
+const NAMESPACE = "shop";
+
+/** Kubernetes issues no token for less time, s. */
+const TOKEN_SECONDS = 600;
+
+/** A mesh on a cluster of its own, with a namespace of workloads under STRICT. */
+async function startMesh() {
+  const started = await startCluster([]);
+  const cluster = started.handle;
+  await installMesh(cluster);
+  const shop = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE, labels: INJECTED } };
+  await applyObjects(cluster, [shop]);
+  await applyObjects(cluster, [strictPolicy(NAMESPACE)]);
+  return { cluster, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
+}
+
+/** Servers, and a load, whose agents renew their certificates twice in a lifetime. */
+async function startTraffic(cluster: ClusterHandle, lifetime: string, more: Readonly<Record<string, string>> = {}) {
+  const config = JSON.stringify({ proxyMetadata: { SECRET_TTL: lifetime } });
+  const annotations = { "proxy.mesh.io/config": config, ...more };
+  await deployEcho(cluster, { namespace: NAMESPACE, name: "web", replicas: 2, annotations });
+  return await startLoad(cluster, { namespace: NAMESPACE, url: `http://web.${NAMESPACE}/`, rate: 50, annotations });
+}
+
+/** Sets variables of the servers, and waits until all servers have the variables. */
+async function setServerVariables(cluster: ClusterHandle, ...variables: readonly string[]): Promise<void> {
+  await cluster.kubectl(["--namespace", MESH_NAMESPACE, "set", "env", "deployment/meshd", ...variables]);
+  await rolledOut(cluster, MESH_NAMESPACE, "deployment/meshd");
+}
+
+/** The roots that agents of a namespace trust. */
+async function trustedRoots(cluster: ClusterHandle): Promise<string> {
+  const id = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: NAMESPACE, name: "mesh-ca-root-cert" } };
+  const found = await cluster.objects.get(id) as { readonly data?: Readonly<Record<string, string>> } | undefined;
+  return found?.data?.["root-cert.pem"] ?? "";
+}
+
+/** A template of injection whose tokens live as short as Kubernetes allows. */
+async function addShortTokens(cluster: ClusterHandle): Promise<void> {
+  const serviceAccountToken = { audience: "mesh-ca", expirationSeconds: TOKEN_SECONDS, path: "mesh-token" };
+  const template = { spec: { volumes: [{ name: "mesh-token", projected: { sources: [{ serviceAccountToken }] } }] } };
+  const config = JSON.stringify({ policy: "enabled", templates: { short: JSON.stringify(template) } });
+  const patch = JSON.stringify({ data: { config } });
+  const target = ["--namespace", MESH_NAMESPACE, "patch", "configmap", "mesh-sidecar-injector", "--type=merge"];
+  await cluster.kubectl([...target, "--patch", patch]);
+  const pod = JSON.stringify({
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: { name: "probe", namespace: NAMESPACE, annotations: SHORT_TOKENS },
+    spec: { containers: [{ name: "app", image: "local/echo:1" }] },
+  });
+  await until("new pods get short tokens", async () => {
+    const { out } = await cluster.tryKubectl(["create", "--dry-run=server", "--output=json", "-f", "-"], pod);
+    return out.includes(`"expirationSeconds": ${TOKEN_SECONDS}`);
+  });
+}
+
+const SHORT_TOKENS = { "inject.mesh.io/templates": "sidecar,short" };
+
+defineLong("certificates are renewed for longer than a token lives, and no request fails", async () => {
+  await using mesh = await startMesh();
+  const { cluster } = mesh;
+  await addShortTokens(cluster);
+  const lifetime = 120;
+  const load = await startTraffic(cluster, `${lifetime}s`, SHORT_TOKENS);
+  // Certificates that are issued after the first token has expired need the next token.
+  const renewals = Math.ceil(TOKEN_SECONDS / (lifetime / 2)) + 2;
+  const started = Date.now();
+  await load.renewed(renewals);
+  const seconds = (Date.now() - started) / 1000;
+  console.log(`${renewals} renewals in ${Math.round(seconds)} s`);
+  assert.ok(seconds > TOKEN_SECONDS, "the first token has expired");
+  await noneFailed(cluster, { namespace: NAMESPACE, app: "web" }, load);
+});
+
+defineLong("the mesh's root is replaced by the servers again and again, and no request fails", async () => {
+  await using mesh = await startMesh();
+  const { cluster } = mesh;
+  const load = await startTraffic(cluster, "120s");
+  const before = await trustedRoots(cluster);
+  await setServerVariables(
+    cluster,
+    "CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE=100",
+    "CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL=20s",
+    "CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR=false",
+  );
+  const seen = new Set([before]);
+  await until("the root has been replaced twice", async () => seen.add(await trustedRoots(cluster)).size >= 3);
+  await load.renewed(2);
+  await deployEcho(cluster, { namespace: NAMESPACE, name: "later" });
+  await noneFailed(cluster, { namespace: NAMESPACE, app: "web" }, load);
+});
+
+/** The authority of the mesh as an operator brings it, with the roots that proxies trust. */
+async function bring(cluster: ClusterHandle, authority: { certificate: string; key: string }, ...roots: string[]) {
+  const files = { "ca-cert.pem": authority.certificate, "ca-key.pem": authority.key };
+  await applyObjects(cluster, [{
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "cacerts", namespace: MESH_NAMESPACE },
+    stringData: { ...files, "root-cert.pem": roots.join(""), "cert-chain.pem": authority.certificate },
+  }]);
+  await until("agents are told the roots", async () => {
+    const trusted = await trustedRoots(cluster);
+    return roots.every((root) => trusted.includes(root.trim()));
+  });
+}
+
+defineLong("the mesh moves to another root with another key in three steps, and no request fails", async () => {
+  await using mesh = await startMesh();
+  const { cluster } = mesh;
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: MESH_NAMESPACE, name: "mesh-ca-secret" } };
+  const { data } = await cluster.objects.get(secret) as unknown as { readonly data: Readonly<Record<string, string>> };
+  const old = { certificate: atob(data["ca-cert.pem"]!), key: atob(data["ca-key.pem"]!) };
+  const authority = await Authority.make("another root");
+  const next = { certificate: authority.certificate, key: await authority.key() };
+  await setServerVariables(cluster, "MESH_MULTIROOT_MESH=true");
+  const load = await startTraffic(cluster, "180s");
+  const steps = [[old, old.certificate, next.certificate], [next, old.certificate, next.certificate], [
+    next,
+    next.certificate,
+  ]] as const;
+  for (const [issuer, ...roots] of steps) {
+    await bring(cluster, issuer, ...roots);
+    // All proxies have the same lifetime of certificates: after two renewals of the load each proxy has renewed.
+    await load.renewed(2);
+  }
+  assert.ok(!(await trustedRoots(cluster)).includes(old.certificate.trim()), "the old root is trusted no more");
+  await deployEcho(cluster, { namespace: NAMESPACE, name: "later" });
+  await noneFailed(cluster, { namespace: NAMESPACE, app: "web" }, load);
+  await authority.remove();
+});
