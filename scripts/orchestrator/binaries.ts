@@ -35,6 +35,7 @@ const PROGRAMS = {
   "kube-scheduler": kubernetes("kube-scheduler"),
   kubelet: kubernetes("kubelet"),
   "kube-proxy": kubernetes("kube-proxy"),
+  kwok: { module: "cluster/kwok", versionOf: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
   coredns: { module: "cluster/coredns", versionOf: "github.com/coredns/coredns", package: "." },
 } as const satisfies Readonly<Record<string, GoProgram>>;
 

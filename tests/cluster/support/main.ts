@@ -10,7 +10,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { ORCHESTRATOR_PROGRAMS } from "../../../scripts/orchestrator/binaries.ts";
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "../../../scripts/orchestrator/binaries.ts";
 import { builtPrograms } from "../../orch/support/server/programs.ts";
 import { Cluster } from "./cluster.ts";
 import { serveOrders } from "./control_server.ts";
@@ -47,7 +47,7 @@ if (noCluster !== undefined) {
 }
 const started = performance.now();
 const say = (line: string) => console.error(`${((performance.now() - started) / 1000).toFixed(1)} s: ${line}`);
-await builtPrograms(ORCHESTRATOR_PROGRAMS);
+await builtPrograms([...API_SERVER_PROGRAMS, ...CLUSTER_PROGRAMS]);
 const images = values.images.length > 0 ? values.images : await builtImages();
 const cluster = await Cluster.start({ nodes, plugin, number, images, say });
 const orders = serveOrders(cluster);
