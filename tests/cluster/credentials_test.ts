@@ -14,6 +14,9 @@ const NAMESPACE = "shop";
 /** Kubernetes issues no token for less time, s. */
 const TOKEN_SECONDS = 600;
 
+/** Lifetime of the workloads' certificates, s. */
+const LIFETIME_SECONDS = 120;
+
 /** A mesh on a cluster of its own, with a namespace of workloads under STRICT. */
 async function startMesh() {
   const started = await startCluster([]);
@@ -26,8 +29,8 @@ async function startMesh() {
 }
 
 /** Servers, and a load, whose agents renew their certificates twice in a lifetime. */
-async function startTraffic(cluster: ClusterHandle, lifetime: string, more: Readonly<Record<string, string>> = {}) {
-  const config = JSON.stringify({ proxyMetadata: { SECRET_TTL: lifetime } });
+async function startTraffic(cluster: ClusterHandle, more: Readonly<Record<string, string>> = {}) {
+  const config = JSON.stringify({ proxyMetadata: { SECRET_TTL: `${LIFETIME_SECONDS}s` } });
   const annotations = { "proxy.mesh.io/config": config, ...more };
   await deployEcho(cluster, { namespace: NAMESPACE, name: "web", replicas: 2, annotations });
   return await startLoad(cluster, { namespace: NAMESPACE, url: `http://web.${NAMESPACE}/`, rate: 50, annotations });
@@ -71,10 +74,9 @@ defineLong("certificates are renewed for longer than a token lives, and no reque
   await using mesh = await startMesh();
   const { cluster } = mesh;
   await addShortTokens(cluster);
-  const lifetime = 120;
-  const load = await startTraffic(cluster, `${lifetime}s`, SHORT_TOKENS);
+  const load = await startTraffic(cluster, SHORT_TOKENS);
   // Certificates that are issued after the first token has expired need the next token.
-  const renewals = Math.ceil(TOKEN_SECONDS / (lifetime / 2)) + 2;
+  const renewals = Math.ceil(TOKEN_SECONDS / (LIFETIME_SECONDS / 2)) + 2;
   const started = Date.now();
   await load.renewed(renewals);
   const seconds = (Date.now() - started) / 1000;
@@ -86,7 +88,7 @@ defineLong("certificates are renewed for longer than a token lives, and no reque
 defineLong("the mesh's root is replaced by the servers again and again, and no request fails", async () => {
   await using mesh = await startMesh();
   const { cluster } = mesh;
-  const load = await startTraffic(cluster, "120s");
+  const load = await startTraffic(cluster);
   const before = await trustedRoots(cluster);
   await setServerVariables(
     cluster,
@@ -125,7 +127,7 @@ defineLong("the mesh moves to another root with another key in three steps, and 
   const authority = await Authority.make("another root");
   const next = { certificate: authority.certificate, key: await authority.key() };
   await setServerVariables(cluster, "MESH_MULTIROOT_MESH=true");
-  const load = await startTraffic(cluster, "180s");
+  const load = await startTraffic(cluster);
   const steps = [[old, old.certificate, next.certificate], [next, old.certificate, next.certificate], [
     next,
     next.certificate,

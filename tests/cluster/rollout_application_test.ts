@@ -16,6 +16,14 @@ test.long("a rollout of an application fails no request", async ({ cluster, name
   await noneFailed(cluster, { namespace: name, app: "web" }, load);
 });
 
+test.long("a rollout of an application that closes its port at SIGTERM fails no request", async ({ cluster, namespace }) => {
+  const name = await namespace(INJECTED);
+  await deployEcho(cluster, { namespace: name, name: "web", replicas: 3 });
+  const load = await startLoad(cluster, { namespace: name, url: `http://web.${name}/` });
+  await restarted(cluster, name, "deployment/web");
+  await noneFailed(cluster, { namespace: name, app: "web" }, load);
+});
+
 /** Steps of a HorizontalPodAutoscaler without policies of its own: in 15 s at most 4 more pods, or twice as many. */
 const AUTOSCALED = [5, 10, 20];
 
