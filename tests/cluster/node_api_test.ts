@@ -1,6 +1,6 @@
 /** The API server is silent while the runtime calls the plugin: the pod does not start without its rules. */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { attempts, hearsOutsiders, listen, noneEscaped, registryOnly } from "./support/escapes.ts";
 import type { ClusterHandle } from "./support/handle.ts";

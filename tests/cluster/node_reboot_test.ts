@@ -3,7 +3,7 @@
  * at any moment, with the init container that redirects and with the node's plugin.
  */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { attempts, hearsOutsiders, listen, noneEscaped, OUTSIDE, registryOnly } from "./support/escapes.ts";
 import { rolledOut } from "./support/mesh.ts";

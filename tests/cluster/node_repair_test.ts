@@ -3,7 +3,7 @@
  * keeps the pods from starting. Then the installer comes, and repairs the pods in each of its ways.
  */
 import assert from "node:assert/strict";
-import { until } from "../patience.ts";
+import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { attempts, hearsOutsiders, listen, noneEscaped, registryOnly } from "./support/escapes.ts";
 import type { ClusterHandle } from "./support/handle.ts";

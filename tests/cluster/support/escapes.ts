@@ -7,7 +7,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { until } from "../../patience.ts";
+import { until } from "./waiting.ts";
 import type { ClusterHandle } from "./handle.ts";
 import { applyObjects, ECHO_IMAGE, echoObjects, type WorkloadOptions } from "./workloads.ts";
 
