@@ -17,7 +17,7 @@ const held = (hold: boolean) => ({
 const KINDS = {
   native: { "sidecar.mesh.io/nativeSidecar": "true" },
   held: held(true),
-  free: held(false),
+  unheld: held(false),
 } as const;
 
 /** A call by the shell, which starts in a few milliseconds. Prints the status line, or nothing. */
@@ -65,7 +65,7 @@ test.long("a first call succeeds with a native sidecar and with a held applicati
   for (const kind of ["native", "held"]) {
     assert.deepEqual(new Set(results[kind]), new Set(["HTTP/1.1 200 OK"]), `first calls with ${kind}`);
   }
-  for (const line of results["free"]!) {
+  for (const line of results["unheld"]!) {
     assert.match(line, /^HTTP\/1\.1 200 OK$|Connection refused|Name or service not known|Connection reset|^$/);
   }
 });
