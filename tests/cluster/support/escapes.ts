@@ -51,7 +51,7 @@ export async function listen(cluster: ClusterHandle, port: number): Promise<List
       return echoObjects({
         ...options,
         args: [],
-        container: { ...container, ...run(script(`${name} app`, "1", "sleep 0.1")) },
+        container: { ...container, ...run(script(`${name} app`, "1", "sleep $((tries < 10 ? 0 : 1)).1")) },
         pod: { ...redirectedBefore ? { initContainers: [first] } : {}, ...pod },
       });
     },
