@@ -15,7 +15,7 @@ Deno.test("a rule is read in both spellings, without the fields that it does not
   assert.deepEqual(parseTokenRule('{"issuer":"me","jwks":"{}"}'), { issuer: "me", jwks: "{}", audiences: [] });
 });
 
-Deno.test("what is wrong with a rule is said at once, each with field, value and expectation", () => {
+Deno.test("all mistakes in a rule are reported at once, each with field, value and expectation", () => {
   for (
     const [text, message] of [
       ["junk", /^the rule: expected JSON \(/],

@@ -34,7 +34,7 @@ async function counting(issuer: TestIssuer) {
   return { clock, counts, verdict, fetchAgain: async () => void (current = await fetched()) };
 }
 
-Deno.test("a token that comes again is not verified again, another one is, also one with its signature changed", async () => {
+Deno.test("a repeated token is not verified again, another token is, also a token with a changed signature", async () => {
   await using issuer = await TestIssuer.start();
   const { counts, verdict } = await counting(issuer);
   const token = await issuer.token();

@@ -83,7 +83,7 @@ Deno.test("a failing signer costs no certificate: the key signs, and one log lin
   assert.deepEqual(log.lines, ["the authority's key signs by itself from now on, slower: another signer failed"]);
 });
 
-Deno.test("a signer that does not take the key is told of, and the key signs", async () => {
+Deno.test("a signer that does not accept the key is logged, and the key signs", async () => {
   const key = await PrivateKey.generate(P256);
   const log = recording();
   const keys = new KeyInForce(() => Promise.reject(new Error("not this one")), log);

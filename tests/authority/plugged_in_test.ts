@@ -169,7 +169,7 @@ Deno.test("other roots are refused with the reason; with several roots allowed t
   await mounted.remove();
 });
 
-Deno.test("files that do not fit together are refused, and the last ones stay until they do", async () => {
+Deno.test("files that do not fit together are refused, and the last files stay in force until they do", async () => {
   const root = await makeRoot();
   const mounted = await Mounted.make(filesOf(await makeIntermediate(root), [root]));
   const { log, until } = listening();

@@ -115,7 +115,7 @@ Deno.test("in its grace period a root is replaced by one of the same key; both a
   assert.deepEqual(heard, [2, 1]);
 });
 
-Deno.test("checks come at their interval, the first at a random moment of it, and none with an interval of 0", async () => {
+Deno.test("checks are made at their interval, the first at a random moment in it; with an interval of 0 there is no check", async () => {
   const clock = createFakeClock(NOW);
   const selfSigned = await SelfSigned.start(
     optionsFor(new MemoryRootStore(stored), clock, { checkInterval: HOUR, jitter: true, random: () => 0.25 }),

@@ -264,7 +264,7 @@ Deno.test("names in host names and identities are checked, and the error names t
   ]);
 });
 
-Deno.test("a maximum age of 0s is none, and a ping more often than each second is refused", () => {
+Deno.test("a maximum age of 0s means no maximum, and a ping more often than each second is refused", () => {
   assert.equal(discovery(["--keepaliveMaxServerConnectionAge=0s"]).keepaliveMaxServerConnectionAge, Infinity);
   const problems = refusal(() => discovery(["--keepaliveInterval=1ns", "--keepaliveTimeout=0s"]));
   assert.deepEqual(problems.map((p) => p.split(", expected ")[1]), ["1s or more", "more than 0s"]);

@@ -60,7 +60,7 @@ test("a change of a hidden object changes nothing in force, and is reported as s
   assert.deepEqual([gone.hidden.before.length, gone.hidden.after.length, gone.removed.length], [1, 0, 0]);
 });
 
-test("a listener that changes the store: all listeners hear of that change after the present one", () => {
+test("if a listener changes the store, all listeners get this change after the present change", () => {
   const store = new ConfigStore();
   const written = store.addSource("written", 0);
   const made = store.addSource("made", 1);

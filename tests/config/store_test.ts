@@ -59,7 +59,7 @@ test("a change set has the added, updated and removed objects, old and new", () 
   assert.deepEqual(set.removed.map((one) => one.meta.name), ["z"]);
 });
 
-test("listeners hear of changes and of refreshed objects, see the new state, and can leave", () => {
+test("listeners get changes and refreshed objects, see the new state, and can unsubscribe", () => {
   const store = new ConfigStore();
   const source = store.addSource("a", 0);
   const seen: number[][] = [];

@@ -38,7 +38,7 @@ for (const [host, plain, wildcard] of HOSTS) {
   });
 }
 
-test("a host of several labels without wildcard is judged alike where wildcards are allowed and where they are not", () => {
+test("a host of several labels without wildcard is judged the same whether wildcards are allowed or not", () => {
   const piece = fc.constantFrom("a", "Z", "0", "7", "-", "_", "é", "x".repeat(60), "b-c", "12");
   const label = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(""));
   fc.assert(

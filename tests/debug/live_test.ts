@@ -74,7 +74,7 @@ Deno.test("live with wait is about the text that was written just before, every 
   });
 });
 
-Deno.test("live with wait knows an object that did not exist before, and one that was removed", async () => {
+Deno.test("live with wait knows an object that did not exist before, and a removed object", async () => {
   await withServer({}, async ({ ports }, folder) => {
     using proxy = await TestProxy.attach(ports.grpc);
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 80));

@@ -85,7 +85,7 @@ Deno.test("a question names one page of a known type, and the asking node has pr
   });
 });
 
-Deno.test("with identities unchecked, and with the pages off, nobody is answered", async () => {
+Deno.test("with identities unchecked, or with the pages off, no question is answered", async () => {
   const asked = (settings: Partial<SettingsOf<"pilot-discovery">>) =>
     withClients(async (connect) => {
       const tool = await connect("tool-1", "mesh-system", "operator");

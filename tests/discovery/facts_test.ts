@@ -87,7 +87,7 @@ Deno.test("facts are on their page by kind with their places, pages follow each 
   });
 });
 
-Deno.test("an edit of one manifest is a change of that fact alone, and the pipeline hears nothing", async () => {
+Deno.test("an edit of one manifest is a change of that fact alone, and the pipeline gets no change", async () => {
   await withServer({ "a.yaml": manifests }, async ({ configuration, pipeline }, folder) => {
     const heard: string[] = [];
     configuration.facts.subscribe(({ updated }) => heard.push(...updated.map(({ new: now }) => now.key)));

@@ -49,7 +49,7 @@ Deno.test("a report counts for the entry that the node names, else for its addre
   });
 });
 
-Deno.test("nobody is believed without a proven identity of the node's namespace, and of a thousand addresses a few count", () => {
+Deno.test("a proxy without a proven identity of its node's namespace is not believed, and of a thousand addresses a few count", () => {
   const { open, of } = world();
   assert.equal(open({}, ""), undefined);
   assert.equal(open({}, "spiffe://cluster.local/ns/other/sa/vm"), undefined);

@@ -5,7 +5,7 @@ import { withServer } from "./running.ts";
 
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
-Deno.test("the discovery port answers gRPC health probes, and watchers hear when it drains", async () => {
+Deno.test("the discovery port answers gRPC health probes, and watchers are notified when it drains", async () => {
   await withServer({}, async ({ ports }, _folder, kernel) => {
     const client = new grpc.Client(`127.0.0.1:${ports.grpc}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,

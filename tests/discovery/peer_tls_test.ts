@@ -90,7 +90,7 @@ Deno.test("DISABLE turns the mark of endpoints off and on again, and builds no c
   assert.equal(clusters(), before);
 });
 
-Deno.test("clusters are built again when a service has other accounts, not when its endpoints come and go", () => {
+Deno.test("clusters are rebuilt when a service has other accounts, not when its endpoints change", () => {
   const { change, fixture, states } = world(2);
   const clusters = () => fixture.pipeline.translator.caches.of.clusters.counts.built;
   const entry = (i: number) => ({

@@ -25,7 +25,7 @@ Deno.test("a new leaf of the same roots is shown at once", () => {
   assert.equal(leafNow(), "leaf2");
 });
 
-Deno.test("new roots are handed out at once beside the old ones, their leaf follows, the old ones go later", async () => {
+Deno.test("new roots are handed out at once beside the old roots, their leaf follows, and the old roots go later", async () => {
   const { clock, own, ownRoots, shown, leafNow } = started();
   ownRoots.set(pem("root2"));
   own.set(leaf("leaf2"));
@@ -62,7 +62,7 @@ Deno.test("roots that both lists have are handed out once; roots that come back 
   assert.equal(clock.pending(), 0);
 });
 
-Deno.test("the first roots, which arrive when none were known, leave no waiting listener behind", () => {
+Deno.test("the first roots, which arrive when no roots are known, leave no waiting listener behind", () => {
   const { ownRoots, shown, clock } = started("");
   ownRoots.set(pem("root1"));
   assert.equal(shown.roots.current(), pem("root1"));

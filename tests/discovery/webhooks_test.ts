@@ -213,7 +213,7 @@ const largeReview = (paths: readonly object[]) =>
     }),
   });
 
-Deno.test("large objects and pods are judged as small ones are, in a thread of their own", async () => {
+Deno.test("large objects and pods are judged like small objects, in a separate thread", async () => {
   await withServer({}, async ({ ports }, _, kernel) => {
     await kernel.readiness.whenReady;
     const headers = { "content-type": "application/json" };

@@ -45,7 +45,7 @@ function hostile(pick: (below: number) => number): Uint8Array {
   return packet;
 }
 
-Deno.test("100,000 hostile packets: none ends in an exception, and none gets more than its class of answer may have", () => {
+Deno.test("100,000 hostile packets: no packet causes an exception, and no answer is larger than its class allows", () => {
   const pick = numbers(20_260_101);
   const table = buildLookupTable(names, locality);
   const room = new Uint8Array(4096);

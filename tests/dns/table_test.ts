@@ -41,7 +41,7 @@ for (const [host, info, names] of variants) {
   });
 }
 
-Deno.test("a workload domain without namespace, and none at all", () => {
+Deno.test("a workload domain without namespace, and no domain at all", () => {
   const info = ofOrchestrator("a", "ns1");
   const names = (domain: string) => hostNames("a.ns1.svc.cluster.local", info, { ...locality, domain });
   assert.deepEqual(names("svc.cluster.local"), ["a.ns1.svc.cluster.local", "a.ns1", "a", "a.ns1.svc"]);

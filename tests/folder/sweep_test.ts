@@ -13,7 +13,7 @@ test("a few events need no sweep, eight do, at once", () => {
   assert.equal(plan.wait(100), 0);
 });
 
-test("a sweep covers the events before it, not those during it", () => {
+test("a sweep covers earlier events, not events during the sweep", () => {
   const plan = new SweepPlan();
   for (let i = 0; i < 8; i++) plan.event();
   plan.begin(100);

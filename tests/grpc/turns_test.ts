@@ -89,7 +89,7 @@ Deno.test("a client that sends rarely is served before any flood goes on, and wa
   }
 });
 
-Deno.test("floods get equal shares, also one that comes in small pieces", () => {
+Deno.test("floods get equal shares, also a flood in small pieces", () => {
   const manual = new ManualTurns();
   const steady = manual.queue("steady", 0.25);
   const drips = manual.queue("drips", 0.5);

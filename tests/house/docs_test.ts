@@ -37,7 +37,7 @@ function namesAndDocs(node: unknown): DocEntry[] {
   return Object.values(node).flatMap(namesAndDocs);
 }
 
-Deno.test("examples in doc comments run: none is marked to be ignored", () => {
+Deno.test("examples in doc comments run: no example is marked to be ignored", () => {
   const ignored = sourceFiles(root, ["lib"]).filter((file) =>
     /```(?:ts|typescript) ignore/.test(Deno.readTextFileSync(`${root}/${file}`))
   );

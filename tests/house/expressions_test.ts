@@ -47,7 +47,7 @@ Deno.test("no program makes a regular expression of a text, but for the files wi
   assert.deepEqual([...new Set(made)], Object.keys(MADE));
 });
 
-Deno.test("the finder sees expressions where a division could be, and none in texts and comments", () => {
+Deno.test("the finder sees expressions where a division could be, and no expression in texts and comments", () => {
   const source = [
     "const a = 6 / 3 / 1; // /no+/",
     'const b = "/no*/";',

@@ -506,7 +506,7 @@ function touchesSystem(text: string, file: string): boolean {
     importsOf(root, file).some(({ to, typeOnly }) => !typeOnly && effects.test(to));
 }
 
-Deno.test("every module says what it is; one that touches the system names its permissions", () => {
+Deno.test("every module has a description; a module that uses the system names its permissions", () => {
   const silent = files.filter((file) => {
     const text = Deno.readTextFileSync(`${root}/${file}`);
     const head = /^\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? "";

@@ -117,7 +117,7 @@ Deno.test("while all connections are at work, a further connection is closed at 
   }, { limits: { connections: 1 } });
 });
 
-Deno.test("bodies that do not come whole hold a bounded memory together: the oldest has to go, later ones are served", async () => {
+Deno.test("incomplete bodies hold bounded memory together: the oldest is dropped, and later bodies are served", async () => {
   const upload = {
     methods: ["POST"] as const,
     path: "/upload",

@@ -72,7 +72,7 @@ Deno.test("guards are asked in order: outer guards before a route's own guards, 
   assert.deepEqual(asked, ["first", "second", "inner"]);
 });
 
-Deno.test("further routes are loaded once, when a path is asked for that the first ones lack", async () => {
+Deno.test("late routes are loaded once, at the first request for a path that the first routes lack", async () => {
   let loads = 0;
   const { promise, resolve } = Promise.withResolvers<Route[]>();
   const load: LoadRoutes = () => (loads++, promise);

@@ -60,7 +60,7 @@ Deno.test("HEAD is GET without the body, with the length of the body", async () 
   });
 });
 
-Deno.test("a wrong method is 405 with the allowed ones and the command; OPTIONS says the same; no path is 404", async () => {
+Deno.test("a wrong method is 405 with the allowed methods and the command; OPTIONS gives the same; an unknown path is 404", async () => {
   const routes: Route[] = [
     { ...echo, command: ({ host }) => `curl -X POST http://${host}/echo` },
     get("/page", () => textResponse(200, "")),

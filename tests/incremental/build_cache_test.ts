@@ -96,7 +96,7 @@ Deno.test("findings of builders go with their results", () => {
   assert.deepEqual([...cache.notes()], []);
 });
 
-Deno.test("where a builder throws a table keeps the last result, or none where it is a copy for others", () => {
+Deno.test("after a builder throws, a table keeps the last result; a copy for another source keeps no result", () => {
   const world = new ToyWorld();
   world.set("a", 1);
   const cache = makeCache();

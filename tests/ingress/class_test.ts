@@ -87,7 +87,7 @@ Deno.test("an Ingress of the API is not of the default class, which the API serv
   assert.deepEqual(world.objects(), []);
 });
 
-Deno.test("an Ingress of another source than that of services is not served", () => {
+Deno.test("an Ingress from another source than the services is not served", () => {
   const world = new IngressWorld();
   world.put(fact(ingress("mesh", undefined), API));
   assert.deepEqual(world.objects(), []);

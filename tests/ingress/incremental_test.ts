@@ -56,7 +56,7 @@ Deno.test("of 50 Ingresses an edited Ingress derives only itself and its former 
   assert.deepEqual(one.derived, ["h-8.test"]);
 });
 
-Deno.test("a service whose port is another one now moves the routes that name it, and derives no others", () => {
+Deno.test("a service with a changed port changes the routes that name the port, and derives no other routes", () => {
   const one = world({ name: "named", host: "a.test", port: "http" }, { name: "numbered", host: "b.test" });
   const ports = () =>
     one.store.list("VirtualService").map(({ spec }) => {

@@ -157,7 +157,7 @@ Deno.test("when the mesh serves Ingresses no more, or by a service that is not t
   assert.equal(world.wanted("web"), undefined);
 });
 
-Deno.test("a change tells the Ingresses that it may concern: one that is edited, all when the address moves, none else", () => {
+Deno.test("a change names the Ingresses that it may affect: an edited Ingress, all Ingresses if the address changes, otherwise none", () => {
   const world = new World({}, balanced, ingress("a", ALL), ingress("b", ALL));
   world.put(ingress("a"));
   assert.deepEqual(world.changes.splice(0), ["Ingress/shop/a"]);

@@ -71,7 +71,7 @@ Deno.test("quoted words are one", () => {
   ]);
 });
 
-Deno.test("IPv6 addresses that end in dotted decimals are those that they are, not IPv4 ones", () => {
+Deno.test("IPv6 addresses that end in dotted decimals stay IPv6 addresses", () => {
   for (const [dotted, plain] of [["::0.1.0.0/112", "::1:0/112"], ["::1.2.3.4/128", "::102:304/128"]] as const) {
     assert.equal(normalRule(`-d ${dotted} -j RETURN`), normalRule(`-d ${plain} -j RETURN`));
     for (const text of [dotted, plain]) assert.deepEqual(parseRanges([text], () => assert.fail(text))[6], [dotted]);

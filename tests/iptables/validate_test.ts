@@ -11,7 +11,7 @@ function freePort(): number {
   return (listener.addr as Deno.NetAddr).port;
 }
 
-Deno.test("the check dials each family that has addresses, and IPv4 when none has", () => {
+Deno.test("the check dials each family with addresses, and IPv4 when no family has addresses", () => {
   const dial = (...addresses: string[]) =>
     addressesToDial(["127.0.0.1", "::1", ...addresses].map(device), "127.0.0.1/32");
   assert.deepEqual(dial("10.0.0.1", "fe80::1"), { 4: "127.0.0.6" });

@@ -28,7 +28,7 @@ function taken(list: KindList, resources: readonly Any[]) {
   return { upserted: upserted.map(({ key }) => key), removed, refused: refused.length };
 }
 
-Deno.test("a whole list is what differs from the one before: new and other objects, and those that are gone", () => {
+Deno.test("a whole list gives the differences from the list before: new, changed and removed objects", () => {
   const list = new KindList(entries, "xds://there:15010");
   assert.deepEqual(taken(list, [packed("a"), packed("b")]), {
     upserted: ["ServiceEntry/x/a", "ServiceEntry/x/b"],

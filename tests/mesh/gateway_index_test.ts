@@ -25,7 +25,7 @@ function labelsOf(bits: number): Record<string, string> {
   );
 }
 
-Deno.test("workloads that serve the same Gateways have one list, and that of the hosts passed on outlives a change elsewhere", () => {
+Deno.test("workloads that serve the same Gateways share one list, and the list of passed-on hosts survives a change elsewhere", () => {
   const index = new GatewayIndex(false);
   const [first, second] = [gateway(0, "AUTO_PASSTHROUGH"), gateway(1, "AUTO_PASSTHROUGH")];
   index.update([], [second, first]);

@@ -6,7 +6,7 @@ import { PeerAuthenticationIndex } from "../../lib/mesh/peer_authentication.ts";
 import { type PolicyWorkload, RememberedPolicies } from "../../lib/mesh/selection/remembered.ts";
 import { inFile } from "../config/origins.ts";
 
-Deno.test("the policy of a workload is found once, until it is forgotten; an equal workload is another one", () => {
+Deno.test("the policy of a workload is looked up once, until it is dropped; an equal workload counts as another workload", () => {
   const asked: PolicyWorkload[] = [];
   const policies = new RememberedPolicies((workload) => asked.push(workload));
   const one = { namespace: "x", labels: { app: "a" } };

@@ -131,7 +131,7 @@ for (const [what, text] of Object.entries(CARRIERS)) {
   });
 }
 
-Deno.test("objects that say the same are one mesh configuration; of those that differ none is taken, and each is named", async () => {
+Deno.test("equal objects are one mesh configuration; of different objects none is taken, and each is named", async () => {
   const same = Object.values(CARRIERS).join("---\n");
   const read = (text: string) => [{ path: "a.yaml", bytes: new TextEncoder().encode(text) }];
   assert.equal(meshConfigOf(read(same))?.name, "IstioOperator istio-system/main, a.yaml:1");

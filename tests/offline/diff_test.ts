@@ -43,7 +43,7 @@ Deno.test("nothing differs between a version and itself, in whatever files it li
   assert.ok(isSame(radius));
 });
 
-Deno.test("a weight is one virtual host for those who see it; its object is named, and connections are kept", () => {
+Deno.test("a changed weight changes one virtual host for the proxies that see it; its object is named, and connections are kept", () => {
   const sidecar = `apiVersion: networking.mesh.io/v1
 kind: Sidecar
 metadata: { name: alone, namespace: shop }
@@ -91,7 +91,7 @@ Deno.test("a listener that moves to another port ends the connections of the old
   assert.deepEqual(radius.groups[0]!.ended, [{ of: "listener", name: "0.0.0.0_8088", which: "all" }]);
 });
 
-Deno.test("workloads that come and go are named, and not compared", () => {
+Deno.test("added and removed workloads are named, and not compared", () => {
   const now = edited("services", /---\n(?=[^]*name: cart)(?![^]*---[^]*name: cart)[^]*$/, "");
   const radius = diff(shop, now);
   assert.deepEqual([radius.proxies.gone, radius.proxies.compared], [["shop/cart"], 2]);

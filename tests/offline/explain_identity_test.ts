@@ -186,7 +186,7 @@ Deno.test("the account of a named pod is judged by principals, namespaces and se
   }
 });
 
-Deno.test("of a caller whose account no text has, conditions on its namespace are judged, and those on its account are not", async () => {
+Deno.test("for a caller whose account is in no text, conditions on its namespace are judged, and conditions on its account are not", async () => {
   const vm = document("networking.istio.io/v1", "WorkloadEntry", { name: "vm", namespace: "shop" }, {
     spec: { address: "10.0.0.9", labels: { app: "vm" } },
   });
@@ -248,7 +248,7 @@ Deno.test("where nothing says whether a proxy runs there, one is assumed, and a 
   assert.deepEqual([without.proxies, without.end.kind], [["shop/client-1"], "forwarded"]);
 });
 
-Deno.test("a server whose identity is none of those that the client expects gets nothing", async () => {
+Deno.test("a server without an identity that the client expects gets no request", async () => {
   const rule = document("networking.istio.io/v1", "DestinationRule", { name: "rule", namespace: "shop" }, {
     spec: {
       host: "server.shop.svc.cluster.local",

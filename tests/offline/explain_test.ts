@@ -144,7 +144,7 @@ Deno.test("a request over HBONE is followed to the address that its CONNECT name
   assert.deepEqual([end.kind, end.endpoint], ["forwarded", "10.0.0.7:9080"]);
 });
 
-Deno.test("policies decide about it by the identity behind the CONNECT; a workload that takes no HBONE is told of", async () => {
+Deno.test("policies decide about HBONE by the identity behind the CONNECT; a workload that accepts no HBONE is reported", async () => {
   const asked = { to: "http://reviews/", headers: ["x-beta: yes"] };
   const admitted = tunnelled(policyFor("cluster.local/ns/shop/sa/cart"));
   assert.equal((await explain(admitted, "shop/cart", asked, HBONE)).end.kind, "forwarded");
@@ -344,7 +344,7 @@ Deno.test("short names mean the client's namespace, and host:port speaks the pro
   }
 });
 
-Deno.test("a question that is none says all that is wrong with it", () => {
+Deno.test("an unreadable question is answered with all its mistakes", () => {
   assert.throws(
     () => readQuestion({ to: "ftp://x", method: "G T", headers: ["no colon"] }),
     (error) =>

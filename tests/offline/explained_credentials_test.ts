@@ -99,7 +99,7 @@ Deno.test("a destination whose rule names a credential that is not sent is answe
   );
 });
 
-Deno.test("a ConfigMap gives any sidecar authorities, under its name alone too, and nobody a key", async () => {
+Deno.test("a ConfigMap gives any sidecar authorities, also by its name alone, and gives no key", async () => {
   const [, certificate = ""] = /tls\.crt: \|\n((?: {4}.*\n)+)/.exec(pair) ?? [];
   const map =
     `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: roots, namespace: edge }\ndata:\n  ca.crt: |\n${certificate}`;

@@ -32,7 +32,7 @@ Deno.test("a fault for all requests is their end, with its status", async () => 
   assert.match(await endOf({ grpcStatus: "UNAVAILABLE", percentage: { value: 100 } }), /"status":503/);
 });
 
-Deno.test("a fault for some requests is said with its share, and the others go on", async () => {
+Deno.test("a fault for some requests is reported with its share, and the other requests go on", async () => {
   const text = await endOf({ httpStatus: 418, percentage: { value: 25 } });
   assert.match(text, /25 % answered 418 by the fault/);
   assert.doesNotMatch(text, /the fault of the rule ends the request/);

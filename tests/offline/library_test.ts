@@ -35,7 +35,7 @@ Deno.test("headers and method decide as on the wire", async () => {
   assert.notDeepEqual(await rulesOf({ "x-beta": "yes" }), await rulesOf({}));
 });
 
-Deno.test("analyze reads texts and folders alike; paths of findings are those that the caller named", async () => {
+Deno.test("analyze reads texts and folders; findings have the paths that the caller named", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const broken = { ...example("shop") };

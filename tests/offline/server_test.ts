@@ -144,7 +144,7 @@ Deno.test("a preview ends when its time is over, and the next one is not refused
   }, 1);
 });
 
-Deno.test("a question that is none is 400 with every mistake", async () => {
+Deno.test("an unreadable question is 400 with every mistake", async () => {
   await withShop(async (_server, get) => {
     const refused = async (body: string) => {
       const answer = await get("/debug/preview", { method: "POST", body });

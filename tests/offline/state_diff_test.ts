@@ -26,7 +26,7 @@ function named(changes: Iterable<ResourceChange>): string[] {
   return [...changes].map(changeId).sort();
 }
 
-Deno.test("whatever sets hold what, the changes of a proxy are those of the names that count", () => {
+Deno.test("for any distribution of resources over sets, the changes of a proxy are the changes of the resources that count", () => {
   const versions = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 4, maxLength: 4 });
   const sets = fc.tuple(versions, versions, versions);
   fc.assert(fc.property(fc.array(fc.tuple(sets, sets), { minLength: 1, maxLength: 6 }), (proxies) => {

@@ -38,7 +38,7 @@ const ask = (yaml: string, question: Parameters<typeof explained>[2] | string, s
 
 const found = (yaml: string) => checked(yaml).map(({ code, message }) => `${code} ${message}`);
 
-Deno.test("a destination under a wildcard service leads to the service's cluster, and is said to exist", async () => {
+Deno.test("a destination under a wildcard service leads to the service's cluster, and is not reported as missing", async () => {
   const yaml = WORLD + rules("front.test", { host: "www.ex.test", port: { number: 9091 } });
   assert.equal(await ask(yaml, "http://front.test:9091/"), "*.ex.test:9091 > 10.9.1.4:9080");
   assert.deepEqual(found(yaml), []);
@@ -71,7 +71,7 @@ Deno.test("a Sidecar that imports the route alone brings the wildcard's cluster 
   assert.equal(await ask(yaml, "http://front.test:9091/"), "*.ex.test:9091 > 10.9.1.4:9080");
 });
 
-Deno.test("a gateway that gets the clusters of its routes alone gets the wildcard's, and those behind an alias", async () => {
+Deno.test("a gateway that gets only the clusters of its routes gets the wildcard's clusters, and the clusters behind an alias", async () => {
   const gateway = object("Gateway", "door", {
     selector: { app: "door" },
     servers: [{ port: { number: 8080, name: "http", protocol: "HTTP" }, hosts: ["*"] }],

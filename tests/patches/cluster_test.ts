@@ -43,7 +43,7 @@ Deno.test("a name decides alone; without one the parts of the cluster's name all
   }
 });
 
-Deno.test("a cluster without a fitting patch is the same object; one that is removed is gone, whatever follows", () => {
+Deno.test("a cluster without a matching patch is the same object; a removed cluster is gone, whatever patches follow", () => {
   const cluster = { name: NAME };
   const merge = { applyTo: "CLUSTER", patch: { operation: "MERGE", value: { connect_timeout: "1s" } } };
   const replace = { applyTo: "CLUSTER", patch: { operation: "REPLACE", value: { name: "x" } } };

@@ -133,7 +133,7 @@ Deno.test("a ProxyFilter is read once", () => {
   assert.equal(compileFilter(filter), compileFilter(filter));
 });
 
-Deno.test("a patch may ask for a version, found anywhere in it, and for metadata, each key alike", () => {
+Deno.test("a patch may match a version, found anywhere in the proxy's version, and metadata, with each key equal", () => {
   const asks = (proxy: object) => filterOf({ ...cluster({}), match: { proxy } });
   const is = (version: string, metadata: Readonly<Record<string, unknown>>) => ({
     version,

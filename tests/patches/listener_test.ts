@@ -142,7 +142,7 @@ Deno.test("which listeners and chains a patch is for", () => {
   }
 });
 
-Deno.test("a port of a patch of the listener itself is the listener's, also of virtual ones", () => {
+Deno.test("a port in a patch of the listener itself is the listener's port, also for virtual listeners", () => {
   const before: Listener = { ...listener(15006, { filters: [] }), name: "virtualInbound" };
   const remove = (portNumber: number) =>
     patched(before, { applyTo: "LISTENER", match: { listener: { portNumber } }, patch: { operation: "REMOVE" } });

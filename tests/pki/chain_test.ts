@@ -114,7 +114,7 @@ Deno.test("signatures that somebody else has verified are verified again where n
   assert.ok(Array.isArray(result), "two roots with one key are one way");
 });
 
-Deno.test("what a leaf may be used for is asked where it is said", () => {
+Deno.test("the uses of a leaf are checked if the leaf restricts its uses", () => {
   assert.ok(Array.isArray(verify(leaf.certificate, { purpose: "client" })));
   const only: Certificate = { ...leaf.certificate, purposes: ["1.3.6.1.5.5.7.3.1"] };
   assert.match(String(verify(only, { purpose: "client" })), /is not for clients/);

@@ -85,7 +85,7 @@ Deno.test("a key prints no part of itself", async () => {
   assert.equal(Deno.inspect(key), "ECDSA P-256 private key");
 });
 
-Deno.test("a key is told from that of another certificate", async () => {
+Deno.test("a key is distinguished from the key of another certificate", async () => {
   const root = await makeRoot();
   const [one, other] = [await makeLeaf(root), await makeLeaf(root)];
   assert.ok(isKeyOf(one.key, one.certificate));

@@ -27,7 +27,7 @@ Deno.test("one IPv6 address has one spelling", () => {
   assert.equal(canonicalIp("unix:///a:b"), "unix:///a:b");
 });
 
-Deno.test("a virtual address is an IP or a range; a range of one is an IP; anything else is none", () => {
+Deno.test("a virtual address is an IP or a range; a range of one address is an IP; any other text is not an address", () => {
   assert.equal(virtualAddress("10.0.0.1/32"), "10.0.0.1");
   assert.equal(virtualAddress("10.0.0.0/8"), "10.0.0.0/8");
   assert.equal(virtualAddress("2001:DB8::/64"), "2001:db8::/64");

@@ -102,7 +102,7 @@ Deno.test("a removed source takes its services, endpoints and workloads with it"
   assert.deepEqual(all.workloadsAt("10.0.0.1"), []);
 });
 
-Deno.test("workloads are found by any spelling of their address as it moves, and listeners hear of every report", () => {
+Deno.test("workloads are found by any spelling of their address as it moves, and listeners get every report", () => {
   const { all } = setUp();
   const heard: string[] = [];
   all.onWorkloads((source, upserted, removed) =>

@@ -95,7 +95,7 @@ Deno.test("any request ends as with all resources", () => {
   );
 });
 
-Deno.test("of 5,000 virtual hosts and 1,000 listeners only those are decoded that the request may meet", () => {
+Deno.test("of 5,000 virtual hosts and 1,000 listeners only the ones that the request may meet are decoded", () => {
   const domains = Array.from({ length: 5000 }, (_, i) => [`s${i}.x`, `s${i}.x:80`, `s${i}`]);
   const addresses = Array.from({ length: 1000 }, (_, i): [Address, undefined] => [
     { socket_address: { address: `10.0.${i >> 8}.${i & 255}`, port_value: i === 7 ? 80 : 3306 } },

@@ -38,7 +38,7 @@ Deno.test("the time of remote ends is that of the clock while the event loop tur
   }
 });
 
-Deno.test("of a minute in which the process is held up two seconds count, and nobody is judged by the first look", () => {
+Deno.test("of a minute in which the process is held up two seconds count, and no client is judged by the first look", () => {
   let ms = 0;
   const time = new RemoteTime(2000, () => ms);
   ms = 60_000;

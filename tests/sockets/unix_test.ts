@@ -98,7 +98,7 @@ Deno.test("a socket file whose server was killed is replaced; one in use and a f
     assert.equal(await Deno.readTextFile(path), "precious");
   }));
 
-Deno.test("a client hears at once that the server has closed its connection, also while a read waits", () =>
+Deno.test("a client learns at once that the server has closed its connection, also while a read waits", () =>
   withPath(async (path) => {
     const accepted = Promise.withResolvers<Transport>();
     const listener = await listenUnix(path, accepted.resolve);

@@ -163,7 +163,7 @@ Deno.test("a report is read as it was written", async () => {
   );
 });
 
-Deno.test("a report of 30,000 objects fits into a config map; what is no report is none", async () => {
+Deno.test("a report of 30,000 objects fits into a config map; another text is not a report", async () => {
   const rows = Array.from({ length: 30_000 }, () => [crypto.randomUUID() as string, progress()] as const);
   const data = await reportData(new Map([...rows, ["late", progress({ live: 1 })]]));
   assert.ok(JSON.stringify(data).length < 1_048_576);

@@ -31,7 +31,7 @@ const machine = {
   "instance/id": "42",
 };
 
-Deno.test("outside of a cloud nobody is asked, and nothing is said", async () => {
+Deno.test("outside of a cloud no server is asked, and nothing is logged", async () => {
   assert.deepEqual(await find({}), { name: undefined, metadata: {}, locality: {}, warnings: [] });
   assert.deepEqual(await find({ CLOUD_PLATFORM: "none" }, { firmware: GOOGLE }), {
     ...{ name: undefined, metadata: {}, locality: {}, warnings: [] },

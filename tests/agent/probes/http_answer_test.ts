@@ -36,7 +36,7 @@ const RESPONSES: readonly (readonly [string, number, string, boolean])[] = [
   ],
 ];
 
-Deno.test("responses are read alike, whichever parts their bytes come in", () => {
+Deno.test("responses are read the same, in whatever parts their bytes arrive", () => {
   for (const [text, status, body, isReusable] of RESPONSES) {
     fc.assert(fc.property(fc.array(fc.nat(200)), (cuts) => {
       const answer = read(text, cuts);

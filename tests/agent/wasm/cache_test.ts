@@ -193,7 +193,7 @@ Deno.test("an image with a moved tag is fetched, and the old image is still ther
   });
 });
 
-Deno.test("a failure that may pass is tried again with growing pauses, as often as is set; one that lasts is not", async () => {
+Deno.test("after a temporary failure the request is tried again with growing pauses, as often as set; after a permanent failure it is not", async () => {
   let fails = 3;
   await using server = new TestWebServer((request) =>
     new URL(request.url).pathname === "/none"

@@ -91,7 +91,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "filter-remove-ignored": removal("object"),
   "filter-order-by-version": test(
     "patches/compile_test.ts",
-    "a patch may ask for a version, found anywhere in it, and for metadata, each key alike",
+    "a patch may match a version, found anywhere in the proxy's version, and metadata, with each key equal",
   ),
   "filter-without-effect": removal("object"),
   "filter-of-no-proxy": removal("object"),
@@ -210,7 +210,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "duplicate-subset": removal("object"),
   "too-few-addresses": test(
     "registry/allocation/allocate_test.ts",
-    "when all addresses are taken the youngest has none, and gets one when one is free",
+    "when all addresses are taken the youngest service has no address, and gets the next free address",
   ),
   "listener-conflict": { by: "winner" },
   "tcp-listener-conflict": { by: "winner" },
@@ -278,7 +278,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "mesh-configuration-elsewhere": test(
     "offline/check_whole_test.ts",
-    "objects that say the same are one mesh configuration; of those that differ none is taken, and each is named",
+    "equal objects are one mesh configuration; of different objects none is taken, and each is named",
   ),
   "unknown-cluster": test(
     "discovery/stock_values_test.ts",

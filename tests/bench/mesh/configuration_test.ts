@@ -25,7 +25,7 @@ Deno.test("the configuration is accepted whole, with the counts of its shape", (
   assert.deepEqual(Object.fromEntries(counts), { ServiceEntry: 30, DestinationRule: 12, VirtualService: 12 });
 });
 
-Deno.test("services have policies where the shape says so, and an edit changes that of the first service", () => {
+Deno.test("services have policies where the shape asks for policies, and an edit changes the policy of the first service", () => {
   const shape = { ...SHAPE, authorized: 20 };
   const of = (files: Iterable<readonly [string, string]>) =>
     objects(files).filter(({ kind }) => kind === "AuthorizationPolicy");

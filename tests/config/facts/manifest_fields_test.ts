@@ -44,7 +44,7 @@ const OBJECTS: Readonly<Record<FactKind, object>> = {
 };
 
 for (const kind of FACT_KINDS) {
-  Deno.test(`the fields that are read of a ${kind} are those of the table`, () => {
+  Deno.test(`the fields read of a ${kind} equal the table`, () => {
     const { tree, paths } = traced({ metadata, ...OBJECTS[kind] });
     assert.equal(FACT_SCHEMAS[kind].safeParse(tree).error, undefined);
     // The readers without a schema read the same fields.

@@ -209,7 +209,7 @@ Deno.test("a change that one proxy does not take is pending after a while, and l
   });
 });
 
-Deno.test("a rejection is said on the object that caused it and on no other, until that is changed", async () => {
+Deno.test("a rejection is reported for the object that caused it, and for no other object, until the object is changed", async () => {
   await withApi(async (api, start) => {
     const server = start("one");
     for (const name of ["bad", "good"]) write(api, name, 1);

@@ -184,7 +184,7 @@ Deno.test("a header block of many parts is put together, and one without end is 
   transport.destroy();
 });
 
-Deno.test("after GOAWAY open streams go on, new ones are ignored, and the connection closes with the last", async () => {
+Deno.test("after GOAWAY open streams go on, new streams are ignored, and the connection closes with the last stream", async () => {
   const { send, streams, frames, transport, connection } = connect();
   send(...hello(), request(1, 5));
   connection.goAway();

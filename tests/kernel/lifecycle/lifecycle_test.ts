@@ -4,7 +4,7 @@ import { createReadiness } from "../../../lib/kernel/lifecycle/readiness.ts";
 import { createStopper } from "../../../lib/kernel/lifecycle/stop.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 
-Deno.test("a program is ready when no more tasks come and all are done, and names the tasks that it waits for", async () => {
+Deno.test("a program is ready when no more tasks are added and all tasks are done, and names the tasks that it waits for", async () => {
   const readiness = createReadiness();
   const folder = readiness.task("folder");
   const registry = readiness.task("registry");

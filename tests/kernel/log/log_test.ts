@@ -158,7 +158,7 @@ Deno.test("level texts: pairs, a level alone, and clear errors", () => {
   assert.throws(() => parseScopes("f", "nope", known), LogOptionError);
 });
 
-Deno.test("a file is rotated by size, keeps so many old ones, and is appended to after a restart", () => {
+Deno.test("a file is rotated by size, the set number of old files is kept, and a restart appends to the file", () => {
   const folder = Deno.makeTempDirSync();
   const path = `${folder}/a.log`;
   const bytes = (text: string) => new TextEncoder().encode(text);

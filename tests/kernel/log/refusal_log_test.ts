@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PacedLines, REFUSAL_PAUSE } from "../../../lib/kernel/log/paced_lines.ts";
 import { RefusalLog } from "../../../lib/kernel/log/refusal_log.ts";
 
-Deno.test("a few lines in a while are written, the next ones are counted, and a reason has a bound", () => {
+Deno.test("a few lines per interval are written, the others are counted, and the length of a reason is bounded", () => {
   const clock = { ms: 0, monotonic: () => clock.ms };
   const lines = new PacedLines(clock, 3);
   assert.deepEqual([1, 2, 3, 4, 5].map(() => lines.next()), [{}, {}, {}, undefined, undefined]);

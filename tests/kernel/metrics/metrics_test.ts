@@ -63,7 +63,7 @@ Deno.test("a prefix stands before every name", async () => {
   assert.doesNotMatch(body, /^# TYPE (?!istio_agent_)/m);
 });
 
-Deno.test("values can be computed at the scrape, and one that fails is reported and spoils no other", async () => {
+Deno.test("values can be computed at the scrape, and a failing value is reported and spoils no other value", async () => {
   const failures: unknown[] = [];
   const metrics = createMetrics("pilot-discovery", { failed: (error) => failures.push(error) });
   metrics.onScrape(() => {
@@ -88,7 +88,7 @@ Deno.test("every metric that is not on the list of unfed metrics is fed in lib o
   assert.deepEqual(metricEntries().map(([n]) => n).filter((n) => !listed.has(n) && !fed.has(n)), []);
 });
 
-Deno.test("no metric on the list of unfed ones is fed", () => {
+Deno.test("no metric on the list of unfed metrics is fed", () => {
   assert.deepEqual(
     unfed.filter((name) => fed.has(name)),
     [],

@@ -71,7 +71,7 @@ Deno.test("every setting has help in a whole sentence", () => {
 const read = readSettingNames();
 const unread = [...notBuiltNames("setting"), ...Object.keys(NEEDLESS_SETTINGS)];
 
-Deno.test("every setting that is not on the list of unread ones is read in lib or cmd", () => {
+Deno.test("every setting that is not on the list of unread settings is read in lib or cmd", () => {
   const listed = new Set(unread);
   assert.deepEqual(settingEntries().map(([n]) => n).filter((n) => !listed.has(n) && !read.has(n)), []);
 });

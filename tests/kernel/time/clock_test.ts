@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 
-Deno.test("a fake clock fires timers in order of time, then of creation, and none too early", async () => {
+Deno.test("a fake clock fires timers in order of time, then of creation, and no timer too early", async () => {
   const clock = createFakeClock();
   const fired: string[] = [];
   clock.after(20, () => fired.push("b"));

@@ -11,7 +11,7 @@ import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 
-test("who asks while the API is away, or when it leaves before the signer has answered, hears UNAVAILABLE; later it gets a certificate", async ({ server, namespace }) => {
+test("a request while the API is away, or before the signer has answered, ends with UNAVAILABLE; a later request gets a certificate", async ({ server, namespace }) => {
   const SIGNER = signerOf(namespace);
   await using signer = await TestSigner.start(server.client, SIGNER);
   const settings = { EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: SIGNER } as const;

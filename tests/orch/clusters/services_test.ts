@@ -75,7 +75,7 @@ test("a cluster that is there at the start is read before the server is ready; I
   });
 });
 
-test("an access that does not work harms neither the cluster that it is for nor another one, and the next one heals it", async (clusters) => {
+test("a broken access harms neither its cluster nor another cluster, and the next access repairs it", async (clusters) => {
   const { own, remote, namespace } = clusters;
   await putService(remote, namespace, "cart", ["10.2.0.1"]);
   const good = await Deno.readTextFile(remote.kubeconfig);

@@ -115,7 +115,7 @@ test("with ENABLE_NATIVE_SIDECARS the API takes the proxy as an init container t
   }, settings);
 });
 
-test("a server whose configuration has mistakes from the start is not ready and refuses pods with them, until it has none", async ({ server, namespace }) => {
+test("a server whose configuration has mistakes from the start is not ready, and refuses pods with the mistakes, until the configuration is correct", async ({ server, namespace }) => {
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
   const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
   const options = { configDir: undefined, orch, systemNamespace: namespace, webhooks: "" };

@@ -19,7 +19,7 @@ const virtualService = (namespace: string, weight: number, labels = {}) => ({
   },
 });
 
-test("the API refuses a bad object with the causes, takes a good one, and takes labels of one that is older than the rules", async ({ server, namespace }) => {
+test("the API refuses a bad object with the causes, accepts a good object, and accepts labels of an object that is older than the rules", async ({ server, namespace }) => {
   const { objects } = server;
   await defineKinds(server);
   await objects.create(virtualService(namespace, 0));

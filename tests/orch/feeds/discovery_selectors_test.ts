@@ -33,7 +33,7 @@ function seen({ pipeline, store, configuration }: DiscoveryServer, namespace: st
 const ALL = [1, 1, 1, 1];
 const NOTHING = [0, 0, 0, 0];
 
-test("objects of namespaces that discoverySelectors choose come and go with labels and selectors, and touch no others", async (feed) => {
+test("objects of namespaces chosen by discoverySelectors are added and removed with labels and selectors, without changes of others", async (feed) => {
   const [a, b, c] = ["a", "b", "c"].map((one) => `${feed.name}-${one}`) as [string, string, string];
   await fill(feed, a, "10.9.1.1", { "mesh-discovery": "yes" });
   await fill(feed, b, "10.9.1.2");

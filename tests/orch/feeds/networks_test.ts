@@ -85,7 +85,7 @@ test("mesh networks name the service of a gateway by the cluster's registry", as
   });
 });
 
-test("the network of an endpoint is its pod's label, else that of the server's namespace, else that of its address", async (feed) => {
+test("the network of an endpoint is its pod's label, else the label of the server's namespace, else the network of its address", async (feed) => {
   const { name } = feed;
   const system = (labels: Record<string, string>) => namespaceDraft("mesh-system", labels);
   await feed.put(namespaceDraft(name));

@@ -48,7 +48,7 @@ const addressesOf = ({ pipeline }: DiscoveryServer, namespace: string, host: str
 
 for (const selects of [true, false]) {
   const how = selects ? "select" : "do not select";
-  test(`services ${how} workload entries, and service entries ${how} pods, by the two settings, as these come and go`, async (feed) => {
+  test(`services ${how} workload entries, and service entries ${how} pods, by the two settings, as the workloads are added and removed`, async (feed) => {
     const { name } = feed;
     await feed.put(namespaceDraft(name));
     await feed.put(serviceDraft(name, "cart", { spec: { selector: { app: "cart" } } }));

@@ -64,7 +64,7 @@ async function exporting(
   assert.equal(listeners.size, 0, "what ended listens no more");
 }
 
-test("a service is exported, owned by it; one that stays in its cluster is not, until it may leave; an export that was removed stays away", async ({ server, namespace }) => {
+test("a service is exported, and owns the export; a cluster-local service is not exported until it may leave; a removed export stays away", async ({ server, namespace }) => {
   for (const definition of sharingDefinitions()) await server.objects.define(definition);
   const { objects } = server;
   const isThere = async (name: string) => await objects.get(exportDraft(namespace, name)) !== undefined;

@@ -106,7 +106,7 @@ test("the roots are added and kept up to date, also when they are removed; failu
   });
 });
 
-test("while nobody answers for the webhook failures stay ignored, and an entry that is removed stays away", async ({ server }) => {
+test("while no server answers the webhook, its failures stay ignored, and a removed entry stays away", async ({ server }) => {
   await prepare(server);
   await withWebhook(async (url, root, kernel) => {
     await install(server, "https://localhost:1/validate");

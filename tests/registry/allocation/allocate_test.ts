@@ -42,7 +42,7 @@ Deno.test("200,000 services cost at most 2.2 times as much as 100,000", () => {
   assert.ok(two <= 2.2 * one, `${one}, ${two}`);
 });
 
-Deno.test("a change costs a short walk while some slots are free, and one look at each service when none is", () => {
+Deno.test("a change costs a short walk while some slots are free, and one look at each service when no slot is free", () => {
   const cost = (allocator: AddressAllocator, change: () => void) => {
     const before = allocator.steps;
     change();
@@ -61,7 +61,7 @@ Deno.test("a change costs a short walk while some slots are free, and one look a
   assert.ok(cost(none, () => none.add("ns/more.example.com", -1)) < 2_000_000);
 });
 
-Deno.test("when all addresses are taken the youngest has none, and gets one when one is free", () => {
+Deno.test("when all addresses are taken the youngest service has no address, and gets the next free address", () => {
   const allocator = new AddressAllocator(3);
   for (let i = 0; i < 5; i++) allocator.add(key(i), i);
   assert.deepEqual(allocator.settle(), new Set([key(0), key(1), key(2)]));

@@ -130,7 +130,7 @@ Deno.test("of 20,000 services one added or removed service moves no other servic
   assert.ok(standIns.steps - steps < 1000, `${standIns.steps - steps}`);
 });
 
-Deno.test("a service that is looked at anyway is not told, one that it moves is", () => {
+Deno.test("a service that the caller looks at anyway is not reported, a service that it moves is reported", () => {
   // Some of seven services on seven slots share their first slot.
   const [few, moved] = [new StandInAddresses(7), new Set<string>()];
   few.onMoved((ids) => ids.forEach((id) => moved.add(id)));

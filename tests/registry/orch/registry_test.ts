@@ -264,7 +264,7 @@ Deno.test("a pod of two families is one endpoint with both addresses where the m
   assert.deepEqual(addresses(false), [["10.0.0.1"], ["fd00::1"]]);
 });
 
-Deno.test("pods that have ended or have no address are no workloads; one that is not ready or is deleted is unhealthy", () => {
+Deno.test("pods that have ended or have no address are not workloads; a pod that is not ready or is being deleted is unhealthy", () => {
   const { sink } = cluster([
     pod("done", "10.0.0.1", {}, { status: { phase: "Succeeded" } }),
     pod("failed", "10.0.0.2", {}, { status: { phase: "Failed" } }),

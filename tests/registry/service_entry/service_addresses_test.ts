@@ -14,7 +14,7 @@ function settled(change: (addresses: ServiceAddresses) => void): ServiceAddresse
   return addresses;
 }
 
-Deno.test("each slot has two addresses by which it is found again; others have none", () => {
+Deno.test("each slot has two addresses that lead back to the slot; other addresses lead to no slot", () => {
   for (let slot = 0; slot < SLOTS; slot += 97) {
     for (const address of pair(slot)) assert.equal(slotOfAddress(address), slot, address);
   }
@@ -82,7 +82,7 @@ Deno.test("an address that a user wrote is taken from a status, and given back w
   assert.deepEqual(addresses.addresses(key(1)), pair(7));
 });
 
-Deno.test("taken addresses count among those that are wanted, so that an exhausted range is seen", () => {
+Deno.test("taken addresses count as wanted addresses, so that an exhausted range is visible", () => {
   const addresses = settled((all) => {
     for (let slot = 0; slot < SLOTS; slot++) all.write([pair(slot)[0]!]);
     all.want(key(1), 1, undefined);
