@@ -16,6 +16,14 @@ const SIDECAR = { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
 /** A gateway of namespace `x`. */
 export const ROUTER = { id: "router~10.0.0.2~door.x~x.svc.cluster.local" };
 
+/** A wait, over at once after the end of a stream. A rejection counts only where somebody awaits the promise. */
+function awaited(end?: Error): PromiseWithResolvers<void> {
+  const one = Promise.withResolvers<void>();
+  one.promise.catch(() => {});
+  if (end !== undefined) one.reject(end);
+  return one;
+}
+
 export class TestProxy implements Disposable {
   readonly #client: grpc.Client;
   readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -23,14 +31,19 @@ export class TestProxy implements Disposable {
   #holding = false;
   /** Nonce of the last acknowledged response about clusters. */
   #acknowledged = "";
-  #received = Promise.withResolvers<void>();
+  /** Why the stream has ended. */
+  #end: Error | undefined;
+  #received = awaited();
 
   private constructor(port: number, node: object, refusal: string | undefined) {
     this.#client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
     this.#call = this.#client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
-    this.#call.on("error", () => {});
+    this.#call.on("error", (error) => {
+      this.#end = error;
+      this.#received.reject(error);
+    });
     this.#call.on("data", (response: Uint8Array) => {
       this.#waiting.push(response);
       this.#received.resolve();
@@ -53,7 +66,7 @@ export class TestProxy implements Disposable {
 
   /** Asks for everything of another type, and waits for the response. */
   async ask(typeUrl: string): Promise<void> {
-    this.#received = Promise.withResolvers<void>();
+    this.#received = awaited(this.#end);
     this.#send({ type_url: typeUrl });
     await this.#received.promise;
   }
@@ -61,7 +74,7 @@ export class TestProxy implements Disposable {
   /** Acknowledges nothing from now on. */
   hold(): void {
     this.#holding = true;
-    this.#received = Promise.withResolvers<void>();
+    this.#received = awaited(this.#end);
   }
 
   /** Resolves when something has been received since `hold`. */
