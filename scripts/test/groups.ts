@@ -118,8 +118,8 @@ const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryI
 
 /** Groups whose files share isolates. */
 const SHARING = new Set([
-  ...["analyze", "authenticators", "authority", "bench", "cli", "config", "grpc", "incremental", "ingress"],
-  ...["kernel", "mesh", "pb", "resource", "status", "webhook", "xds"],
+  ...["analyze", "authenticators", "authority", "bench", "cli", "config", "debug", "grpc", "incremental", "ingress"],
+  ...["kernel", "mesh", "pb", "resource", "status", "translate", "webhook", "xds"],
 ]);
 
 /** Groups whose processors are idle for much of the time. */
