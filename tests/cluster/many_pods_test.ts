@@ -17,6 +17,9 @@ const PODS = 200;
 const NODES = ["fake1", "fake2"];
 const FAKE = { key: "kwok.x-k8s.io/node", value: "fake" } as const;
 
+/** What kwok does with nodes and pods. */
+const STAGES = new URL("./kwok/stages.yaml", import.meta.url).pathname;
+
 function fakeNode(name: string): object {
   const capacity = { cpu: "64", memory: "256Gi", pods: "110" };
   return {
@@ -31,15 +34,19 @@ function fakeNode(name: string): object {
 function startKwok(cluster: ClusterHandle): AsyncDisposable {
   const child = new Deno.Command(builtProgram("kwok")!, {
     args: [
-      `--kubeconfig=${cluster.kubeconfig}`,
+      ...[`--kubeconfig=${cluster.kubeconfig}`, `--config=${STAGES}`, "--node-lease-duration-seconds=40"],
       ...["--manage-all-nodes=false", `--manage-nodes-with-annotation-selector=${FAKE.key}=${FAKE.value}`],
     ],
     ...{ stdin: "null", stdout: "null", stderr: "null" },
   }).spawn();
   return {
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      await child.status;
+      // A program that has ended by itself takes no signal.
+      const [{ code }] = await Promise.all([
+        child.status,
+        Promise.resolve().then(() => child.kill("SIGTERM")).catch(() => {}),
+      ]);
+      if (code > 0) console.log(`kwok ended with ${code}`);
     },
   };
 }
