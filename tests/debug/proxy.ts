@@ -31,6 +31,7 @@ export class TestProxy implements Disposable {
   #holding = false;
   /** Nonce of the last acknowledged response about clusters. */
   #acknowledged = "";
+  #disposed = false;
   /** Why the stream has ended. */
   #end: Error | undefined;
   #received = awaited();
@@ -41,6 +42,8 @@ export class TestProxy implements Disposable {
     });
     this.#call = this.#client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
     this.#call.on("error", (error) => {
+      // The test itself has ended the stream. No wait fails for that reason.
+      if (this.#disposed) return;
       this.#end = error;
       this.#received.reject(error);
     });
@@ -119,6 +122,7 @@ export class TestProxy implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#disposed = true;
     this.#call.cancel();
     this.#client.close();
   }
