@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
-import { doctor, installPlugin, nodeFiles, pluginCalls, removePlugin } from "./support/node_plugin.ts";
+import { doctor, installPlugin, networksSettled, nodeFiles, pluginCalls, removePlugin } from "./support/node_plugin.ts";
 import { applyObjects, deployEcho, request, strictPolicy, UNPRIVILEGED } from "./support/workloads.ts";
 import { until } from "./support/waiting.ts";
 
@@ -48,6 +48,7 @@ test("behind bridge, restricted pods are redirected, others are left alone, and 
     const median = times[times.length >> 1]!;
     console.log(`${times.length} calls of ADD: median ${median} ms, slowest ${times.at(-1)} ms`);
     assert.deepEqual((await doctor(cluster)).filter(({ severity }) => severity !== "ok"), []);
+    await networksSettled(cluster);
   } finally {
     await removePlugin(cluster);
   }

@@ -59,6 +59,28 @@ export async function pluginUntilEnd(
   return stack.move();
 }
 
+/** A pod, as far as its network is concerned. */
+interface PodNetwork {
+  readonly spec: { readonly hostNetwork?: boolean };
+  readonly status: { readonly phase: string };
+}
+
+/**
+ * Waits until the runtime has taken down the networks of ended pods, where all other pods run. A call of the plugin that ends after the removal of
+ * the plugin would leave its record on the node.
+ */
+export async function networksSettled(cluster: ClusterHandle): Promise<void> {
+  for (const node of cluster.nodes) {
+    await until(`the networks of ended pods are gone from ${node}`, async () => {
+      const present = (await cluster.onNode(node, "ls /run/netns | wc -l")).trim();
+      const get = ["get", "pods", "--all-namespaces", `--field-selector=spec.nodeName=${node}`, "--output=json"];
+      const { items } = JSON.parse(await cluster.kubectl(get)) as { readonly items: readonly PodNetwork[] };
+      const own = items.filter(({ spec, status }) => !spec.hostNetwork && status.phase === "Running");
+      return Number(present) <= own.length;
+    });
+  }
+}
+
 /** Removes the plugin. Resolves when the daemon set and its pods are gone. */
 export async function removePlugin(cluster: ClusterHandle): Promise<void> {
   await injectForPlugin(cluster, false);
