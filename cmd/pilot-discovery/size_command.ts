@@ -77,7 +77,7 @@ function sizeText(
       : []),
     ...[...assumptions].map((text) => says(`Assumed: ${text}.`)),
     says(
-      `Not measured: the memory of Envoy, which depends on the services that a proxy gets, and the CPU of Envoy, which depends on requests. A measured mesh has at least ${BASE_SERVICES} services, each with 10 endpoints; each proxy gets all of them, unless a Sidecar object chooses.`,
+      `Not measured: the memory that Envoy needs for requests, and the CPU of Envoy, which depends on requests. A measured mesh has at least ${BASE_SERVICES} services, each with 10 endpoints; each proxy gets all of them, unless a Sidecar object chooses.`,
     ),
     "",
     style("strong", `Rests on docs/benchmarks.md (${processor}, ${date}):`),

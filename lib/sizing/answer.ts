@@ -12,6 +12,7 @@ import {
   BYTES_OF_CONNECT,
   CPU_OF_CHANGE,
   CPU_OF_CONNECT,
+  ENVOY,
   MEMORY,
   MEMORY_OF_RECONNECT,
   TIME_OF_CHANGE,
@@ -87,6 +88,10 @@ export function sizeAnswer(measured: Measurements, question: SizeQuestion): Size
       "the same with the memory that agents of a node share",
       measuredValue(figureOf(measured, AGENT_RESIDENT.work, AGENT_RESIDENT.figure)),
     ),
+    line("memoryOfEnvoy", "memory of Envoy in each pod, before its first request", {
+      ...onLine(measured, ENVOY, services),
+      assumes: "",
+    }),
   ];
   const rows = new Map(lines.flatMap(({ estimate }) => estimate.rows).map((row) => [`${row.work} ${row.figure}`, row]));
   return { replicas, proxiesOfReplica, lines, rows: [...rows.values()] };

@@ -79,6 +79,9 @@ export const MEASURED: Measurements = {
       "to the proxy": "5.1 MB",
       "of its own when it rests": "29 MiB",
     },
+    "an Envoy rests with the configuration of 0 services": { "resident": "64 MiB" },
+    "an Envoy rests with the configuration of 1000 services": { "resident": "245 MiB" },
+    "an Envoy rests with the configuration of 5000 services": { "resident": "955 MiB" },
     "1000 services are loaded, no proxy is connected": {
       "resident": "157 MiB",
       "at peak": "157 MiB",

@@ -120,11 +120,18 @@ export const AGENT_RESIDENT: SizedRow = {
   figure: "resident",
 };
 
+/** Memory of an Envoy without requests, by the services that Envoy gets. */
+export const ENVOY: readonly SizedRow[] = [0, BASE_SERVICES, MOST_SERVICES].map((services) => ({
+  at: services,
+  work: `an Envoy rests with the configuration of ${services} services`,
+  figure: "resident",
+}));
+
 /** All works of the series. `scripts/gen_sizing.ts` keeps these works of the page of benchmarks. */
 export const WORKS: ReadonlySet<string> = new Set([
   ...[MEMORY, MEMORY_OF_RECONNECT, CPU_OF_CONNECT, CPU_OF_CHANGE, TIME_OF_CHANGE].flatMap(({ byProxies, most }) =>
     [...byProxies, most].map(({ work }) => work)
   ),
   ...[BYTES_OF_CONNECT, BYTES_OF_CHANGE].flatMap(({ base, most }) => [base.work, most.work]),
-  ...[...AGENT, AGENT_RESIDENT].map(({ work }) => work),
+  ...[...AGENT, AGENT_RESIDENT, ...ENVOY].map(({ work }) => work),
 ]);

@@ -97,7 +97,7 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 /** Subjects of the page, each with its works. A row belongs to the first fitting subject. */
 const SUBJECTS: readonly { readonly title: string; readonly works: RegExp }[] = [
   { title: "Certificates", works: /^(?:RSA|ECDSA)/ },
-  { title: "The agent", works: /^an agent|^of 1600 services|pass the client's Envoy/ },
+  { title: "The agent", works: /^an agent|^an Envoy rests|^of 1600 services|pass the client's Envoy/ },
   { title: "An orchestrator's API", works: /API server|pod with two containers/ },
   { title: "Starts, rest and analysis", works: /^start |are loaded|^\d+ services: a start/ },
   {

@@ -5,6 +5,7 @@
  */
 import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
+import { envoyMemory } from "./envoy_memory.ts";
 import { events } from "./events.ts";
 import { extended } from "./extended.ts";
 import { injection } from "./injection.ts";
@@ -46,4 +47,5 @@ export const SCENARIOS: readonly Scenario[] = [
   injection,
   sidecar,
   proxyMetrics,
+  envoyMemory,
 ];
