@@ -4,6 +4,7 @@ import { Authority } from "../certificates.ts";
 import { until } from "./support/waiting.ts";
 import { defineLong, INJECTED } from "./support/cluster_tests.ts";
 import type { ClusterHandle } from "./support/handle.ts";
+import { configureInjector, type InjectedPod } from "./support/injector.ts";
 import { installMesh, MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
 import { noneFailed } from "./support/rollouts.ts";
 import { startCluster } from "./support/started_cluster.ts";
@@ -17,15 +18,12 @@ const TOKEN_SECONDS = 600;
 /** Lifetime of the workloads' certificates, s. */
 const LIFETIME_SECONDS = 120;
 
-/** A mesh on a cluster of its own, with a namespace of workloads under STRICT. */
-async function startMesh() {
-  const started = await startCluster([]);
-  const cluster = started.handle;
+/** Installs the mesh, and makes the namespace of the workloads, under STRICT. */
+async function prepare(cluster: ClusterHandle): Promise<void> {
   await installMesh(cluster);
   const shop = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE, labels: INJECTED } };
   await applyObjects(cluster, [shop]);
   await applyObjects(cluster, [strictPolicy(NAMESPACE)]);
-  return { cluster, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
 }
 
 /** Servers, and a load, whose agents renew their certificates twice in a lifetime. */
@@ -54,40 +52,32 @@ async function addShortTokens(cluster: ClusterHandle): Promise<void> {
   const serviceAccountToken = { audience: "mesh-ca", expirationSeconds: TOKEN_SECONDS, path: "mesh-token" };
   const template = { spec: { volumes: [{ name: "mesh-token", projected: { sources: [{ serviceAccountToken }] } }] } };
   const config = JSON.stringify({ policy: "enabled", templates: { short: JSON.stringify(template) } });
-  const patch = JSON.stringify({ data: { config } });
-  const target = ["--namespace", MESH_NAMESPACE, "patch", "configmap", "mesh-sidecar-injector", "--type=merge"];
-  await cluster.kubectl([...target, "--patch", patch]);
-  const pod = JSON.stringify({
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { name: "probe", namespace: NAMESPACE, annotations: SHORT_TOKENS },
-    spec: { containers: [{ name: "app", image: "local/echo:1" }] },
-  });
-  await until("new pods get short tokens", async () => {
-    const { out } = await cluster.tryKubectl(["create", "--dry-run=server", "--output=json", "-f", "-"], pod);
-    return out.includes(`"expirationSeconds": ${TOKEN_SECONDS}`);
-  });
+  const isShort = (pod: InjectedPod) => JSON.stringify(pod).includes(`"expirationSeconds":${TOKEN_SECONDS}`);
+  await configureInjector(cluster, { config }, isShort, SHORT_TOKENS);
 }
 
 const SHORT_TOKENS = { "inject.mesh.io/templates": "sidecar,short" };
 
 defineLong("certificates are renewed for longer than a token lives, and no request fails", async () => {
-  await using mesh = await startMesh();
-  const { cluster } = mesh;
+  await using started = await startCluster();
+  const cluster = started.handle;
+  await prepare(cluster);
   await addShortTokens(cluster);
   const load = await startTraffic(cluster, SHORT_TOKENS);
   // Certificates that are issued after the first token has expired need the next token.
   const renewals = Math.ceil(TOKEN_SECONDS / (LIFETIME_SECONDS / 2)) + 2;
-  const started = Date.now();
+  const begun = Date.now();
   await load.renewed(renewals);
-  const seconds = (Date.now() - started) / 1000;
+  const seconds = (Date.now() - begun) / 1000;
   console.log(`${renewals} renewals in ${Math.round(seconds)} s`);
   assert.ok(seconds > TOKEN_SECONDS, "the first token has expired");
   await noneFailed(cluster, { namespace: NAMESPACE, app: "web" }, load);
 });
 
 defineLong("the mesh's root is replaced by the servers again and again, and no request fails", async () => {
-  await using mesh = await startMesh();
-  const { cluster } = mesh;
+  await using started = await startCluster();
+  const cluster = started.handle;
+  await prepare(cluster);
   const load = await startTraffic(cluster);
   const before = await trustedRoots(cluster);
   await setServerVariables(
@@ -119,8 +109,9 @@ async function bring(cluster: ClusterHandle, authority: { certificate: string; k
 }
 
 defineLong("the mesh moves to another root with another key in three steps, and no request fails", async () => {
-  await using mesh = await startMesh();
-  const { cluster } = mesh;
+  await using started = await startCluster();
+  const cluster = started.handle;
+  await prepare(cluster);
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: MESH_NAMESPACE, name: "mesh-ca-secret" } };
   const { data } = await cluster.objects.get(secret) as unknown as { readonly data: Readonly<Record<string, string>> };
   const old = { certificate: atob(data["ca-cert.pem"]!), key: atob(data["ca-key.pem"]!) };

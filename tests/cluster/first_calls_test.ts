@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
-import { applyObjects, deployEcho, podOf, strictPolicy } from "./support/workloads.ts";
+import { exitCodes, type ObservedPod, podOf } from "./support/pods.ts";
+import { applyObjects, deployEcho, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests();
 
@@ -26,19 +27,6 @@ function call(host: string): readonly string[] {
   return ["bash", "-c", `exec 3<>/dev/tcp/${host}/80 && ${request} && timeout 20 head -1 <&3`];
 }
 
-/** A pod, as the kubelet reports. */
-interface Pod {
-  readonly metadata: { readonly name: string };
-  readonly status: {
-    readonly containerStatuses?: readonly { readonly name: string; readonly state: { readonly terminated?: object } }[];
-  };
-}
-
-function hasEnded(pod: Pod | undefined): boolean {
-  return pod?.status.containerStatuses?.some(({ name, state }) => name === "app" && state.terminated !== undefined) ??
-    false;
-}
-
 test.long("a first call succeeds with a native sidecar and with a held application, and is never plain text", async (given) => {
   const { cluster, namespace } = given;
   const name = await namespace(INJECTED);
@@ -53,8 +41,9 @@ test.long("a first call succeeds with a native sidecar and with a held applicati
     pods.map(({ pod, annotations }) => podOf(name, pod, { args: [], annotations, container })),
   );
   await until("all applications have ended", async () => {
-    const all = await cluster.objects.list({ apiVersion: "v1", kind: "Pod" }, name) as unknown as readonly Pod[];
-    return pods.every(({ pod }) => hasEnded(all.find(({ metadata }) => metadata.name === pod)));
+    const all = await cluster.objects.list({ apiVersion: "v1", kind: "Pod" }, name) as unknown as ObservedPod[];
+    const ended = new Set(all.filter((pod) => exitCodes(pod).app !== undefined).map(({ metadata }) => metadata.name));
+    return pods.every(({ pod }) => ended.has(pod));
   });
   const results: Record<string, string[]> = {};
   for (const { kind, pod } of pods) {

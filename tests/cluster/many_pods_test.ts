@@ -1,6 +1,7 @@
 /** Two hundred pods beside real pods: what they cost the servers, and what the real pods notice. */
 import assert from "node:assert/strict";
 import { builtProgram } from "../../scripts/orchestrator/binaries.ts";
+import { parseUsage } from "../bench/mesh/usage.ts";
 import { builtPrograms } from "../orch/support/server/programs.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import type { ClusterHandle } from "./support/handle.ts";
@@ -37,16 +38,16 @@ function startKwok(cluster: ClusterHandle): AsyncDisposable {
       ...[`--kubeconfig=${cluster.kubeconfig}`, `--config=${STAGES}`, "--node-lease-duration-seconds=40"],
       ...["--manage-all-nodes=false", `--manage-nodes-with-annotation-selector=${FAKE.key}=${FAKE.value}`],
     ],
-    ...{ stdin: "null", stdout: "null", stderr: "null" },
+    ...{ stdin: "null", stdout: "null", stderr: "piped" },
   }).spawn();
+  const errors = new Response(child.stderr).text();
+  let ended = false;
+  void child.status.then(() => (ended = true));
   return {
     [Symbol.asyncDispose]: async () => {
-      // A program that has ended by itself takes no signal.
-      const [{ code }] = await Promise.all([
-        child.status,
-        Promise.resolve().then(() => child.kill("SIGTERM")).catch(() => {}),
-      ]);
-      if (code > 0) console.log(`kwok ended with ${code}`);
+      if (ended) console.log(`kwok ended by itself: ${(await errors).slice(-2000)}`);
+      else child.kill("SIGTERM");
+      await Promise.all([child.status, errors]);
     },
   };
 }
@@ -56,10 +57,8 @@ async function serverCpu(cluster: ClusterHandle): Promise<number> {
   const get = ["--namespace", MESH_NAMESPACE, "get", "pods", "--selector=app=meshd", "--output=name"];
   const pods = (await cluster.kubectl(get)).trim().split("\n");
   const times = await Promise.all(pods.map(async (pod) => {
-    const exec = ["--namespace", MESH_NAMESPACE, "exec", pod, "--container=discovery", "--", "cat", "/proc/1/stat"];
-    // Fields 14 and 15: ticks of a hundredth of a second in the program and in the kernel.
-    const fields = (await cluster.kubectl(exec)).split(" ");
-    return (Number(fields[13]) + Number(fields[14])) / 100;
+    const exec = ["--namespace", MESH_NAMESPACE, "exec", pod, "--container=discovery", "--"];
+    return parseUsage(await cluster.kubectl([...exec, "cat", "/proc/1/stat", "/proc/1/status"])).cpu;
   }));
   return times.reduce((sum, seconds) => sum + seconds, 0);
 }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
-import { applyObjects, deployEcho, podOf, request, strictPolicy } from "./support/workloads.ts";
+import { exitCodes, type ObservedPod, podOf } from "./support/pods.ts";
+import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 
 const test = clusterTests();
@@ -13,24 +14,6 @@ const BESIDE = {
   "sidecar.mesh.io/nativeSidecar": "false",
   "proxy.mesh.io/config": JSON.stringify({ holdApplicationUntilProxyStarts: true }),
 };
-
-/** A pod's phase and containers, as the kubelet reports. */
-interface Observed {
-  readonly spec: {
-    readonly initContainers?: readonly { name: string }[];
-    readonly containers: readonly { name: string }[];
-  };
-  readonly status: {
-    readonly phase: string;
-    readonly containerStatuses?: readonly Ended[];
-    readonly initContainerStatuses?: readonly Ended[];
-  };
-}
-
-interface Ended {
-  readonly name: string;
-  readonly state: { readonly terminated?: { readonly exitCode: number }; readonly running?: object };
-}
 
 test("a pod whose application ends is over with the application's result", async ({ cluster, namespace }) => {
   const inside = await namespace(INJECTED);
@@ -51,15 +34,15 @@ test("a pod whose application ends is over with the application's result", async
   for (const [name, phase] of Object.entries(ends)) {
     const reached = `--for=jsonpath={.status.phase}=${phase}`;
     await cluster.kubectl(["--namespace", inside, "wait", reached, `pod/${name}`, ROLLOUT]);
-    const { app, proxy } = codes(await observed(cluster, inside, name));
+    const { app, proxy } = exitCodes(await observed(cluster, inside, name));
     assert.deepEqual({ app, proxy }, { app: Number(name.at(-1)), proxy: 0 }, name);
   }
   await until("the application without a native sidecar has ended", async () => {
-    return codes(await observed(cluster, inside, "stays-7")).app === 7;
+    return exitCodes(await observed(cluster, inside, "stays-7")).app === 7;
   });
   const stays = await observed(cluster, inside, "stays-7");
   assert.equal(stays.status.phase, "Running", "a proxy beside the application goes on");
-  assert.equal(codes(stays).proxy, undefined);
+  assert.equal(exitCodes(stays).proxy, undefined);
   const names = (containers: readonly { name: string }[] = []) => containers.map(({ name }) => name);
   const { spec: native } = await observed(cluster, inside, "native-0");
   assert.deepEqual([names(native.initContainers), names(native.containers)], [["mesh-init", "mesh-proxy"], ["app"]]);
@@ -156,14 +139,7 @@ test("PodSecurity restricted refuses the init container that redirects, and name
   await applyObjects(cluster, [outside]);
 });
 
-async function observed(cluster: ClusterHandle, namespace: string, name: string): Promise<Observed> {
+async function observed(cluster: ClusterHandle, namespace: string, name: string): Promise<ObservedPod> {
   const found = await cluster.objects.get({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace } });
-  return found as unknown as Observed;
-}
-
-/** Exit codes of the application and of the proxy; undefined: the container has not ended. */
-function codes({ status }: Observed): { readonly app: number | undefined; readonly proxy: number | undefined } {
-  const all = [...status.initContainerStatuses ?? [], ...status.containerStatuses ?? []];
-  const code = (wanted: string) => all.find(({ name }) => name === wanted)?.state.terminated?.exitCode;
-  return { app: code("app"), proxy: code("mesh-proxy") };
+  return found as unknown as ObservedPod;
 }

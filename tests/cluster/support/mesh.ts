@@ -6,6 +6,7 @@
  * @module
  */
 import type { ClusterHandle } from "./handle.ts";
+import { until } from "./waiting.ts";
 
 /** Folder of the manifests. */
 export const MANIFESTS = new URL("../../../manifests/", import.meta.url).pathname;
@@ -63,9 +64,6 @@ export async function installMesh(cluster: ClusterHandle): Promise<void> {
  * webhooks.
  */
 export async function bundlePatched(cluster: ClusterHandle, webhooks: string): Promise<void> {
-  const path = "{.webhooks[*].clientConfig.caBundle}";
-  for (let tries = 1; (await cluster.kubectl(["get", webhooks, `-o=jsonpath=${path}`])).trim() === ""; tries++) {
-    if (tries === 300) throw new Error(`${webhooks}: the server wrote no bundle`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const get = ["get", webhooks, "--output=jsonpath={.webhooks[*].clientConfig.caBundle}"];
+  await until(`a server has written the bundle of ${webhooks}`, async () => (await cluster.kubectl(get)).trim() !== "");
 }

@@ -7,16 +7,13 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { until } from "./waiting.ts";
 import type { ClusterHandle } from "./handle.ts";
+import { configureInjector } from "./injector.ts";
 import { applyManifests, deleteManifests, MANIFESTS, MESH_NAMESPACE, rolledOut } from "./mesh.ts";
-import { ECHO_IMAGE } from "./workloads.ts";
+import { until } from "./waiting.ts";
 
 /** The plugin's daemon set. */
 export const NODE_AGENT = "daemonset/mesh-cni-node";
-
-/** Equal answers of the injector in a row. After so many answers, all servers are taken to be up to date. */
-const SAME_ANSWERS = 8;
 
 /** A call of the plugin, as the node records the call. */
 export interface PluginRow {
@@ -66,8 +63,8 @@ interface PodNetwork {
 }
 
 /**
- * Waits until the runtime has taken down the networks of ended pods, where all other pods run. A call of the plugin that ends after the removal of
- * the plugin would leave its record on the node.
+ * Waits until the runtime has taken down the networks of ended pods, where all other pods run. A call of the plugin that
+ * ends after the removal of the plugin would leave its record on the node.
  */
 export async function networksSettled(cluster: ClusterHandle): Promise<void> {
   for (const node of cluster.nodes) {
@@ -94,21 +91,12 @@ export async function injectForPlugin(cluster: ClusterHandle, enabled: boolean):
   const values = `global:\n  hub: docker.io/mesh\n  tag: "0.1.0"\n${
     enabled ? "pilot:\n  cni:\n    enabled: true\n" : ""
   }`;
-  const patch = JSON.stringify({ data: { values } });
-  const target = ["configmap", "mesh-sidecar-injector", "--namespace", MESH_NAMESPACE];
-  await cluster.kubectl(["patch", ...target, "--type=merge", `--patch=${patch}`]);
-  const container = { name: "app", image: ECHO_IMAGE };
-  const metadata = { name: "trial", namespace: "default", labels: { "sidecar.mesh.io/inject": "true" } };
-  const pod = JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container] } });
   const wanted = enabled ? "mesh-validation" : "mesh-init";
-  const dryRun = ["create", "--dry-run=server", "-f", "-", "-o=jsonpath={.spec.initContainers[*].name}"];
-  let same = 0;
-  await until(`injection adds ${wanted}`, async () => {
-    // On a busy machine a server may be late for a call.
-    const { out } = await cluster.tryKubectl(dryRun, pod);
-    same = out.split(" ").includes(wanted) ? same + 1 : 0;
-    return same === SAME_ANSWERS;
-  });
+  await configureInjector(
+    cluster,
+    { values },
+    ({ spec: { initContainers = [] } }) => initContainers.some(({ name }) => name === wanted),
+  );
 }
 
 /** The calls that a node records, oldest first. */

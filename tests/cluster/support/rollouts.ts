@@ -133,7 +133,6 @@ export async function startedAnew(cluster: ClusterHandle, namespace: string, app
   await until(`the pods of ${app} run again`, async () => {
     const get = ["--namespace", namespace, "get", "pods", `--selector=app=${app}`, "--output=json"];
     const { items }: PodList = JSON.parse(await cluster.kubectl(get));
-    await new Promise((resolve) => setTimeout(resolve, 500));
     return items.every(({ status: { containerStatuses = [] } }) =>
       containerStatuses.length > 0 && containerStatuses.every(({ ready, restartCount }) => ready && restartCount > 0)
     );

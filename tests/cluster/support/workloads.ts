@@ -74,24 +74,6 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
   ];
 }
 
-/** A pod that ends with its application. */
-export function podOf(
-  namespace: string,
-  name: string,
-  { args, annotations = {}, labels = {}, container = {} }: {
-    readonly args: readonly string[];
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly container?: object;
-  },
-): object {
-  const app = { name: "app", image: ECHO_IMAGE, imagePullPolicy: "IfNotPresent", args, ...container };
-  return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, annotations, labels } },
-    spec: { restartPolicy: "Never", containers: [app] },
-  };
-}
-
 /** Applies objects. */
 export async function applyObjects(cluster: ClusterHandle, objects: readonly unknown[]): Promise<void> {
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
@@ -171,14 +153,12 @@ export async function startLoad(
     (await cluster.kubectl(["--namespace", namespace, "logs", name, "--container=app", ...flags])).trim().split("\n")
       .filter((line) => line !== "").map((line) => JSON.parse(line));
   await until("a request of the load succeeds", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 500));
     return (await lines("--tail=1")).some(({ done = 0, failed = 0 }) => done > failed);
   });
   const countsTo = async (what: string, count: number, field: "done" | "certificates") => {
     for (let value = 0; value < count;) {
       const before = value;
       await until(`${what}: more than ${before}`, async () => {
-        await new Promise((resolve) => setTimeout(resolve, 1000));
         value = (await lines("--tail=1")).at(-1)?.[field] ?? 0;
         return value > before;
       });
