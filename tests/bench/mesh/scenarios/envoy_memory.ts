@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { startServer } from "../../../../mod.ts";
 import { startEnvoy } from "../../../../scripts/demo/envoy.ts";
 import { envoyBinary } from "../../../../scripts/envoy.ts";
 import { withPorts } from "../../../../scripts/ports.ts";
@@ -14,22 +13,17 @@ import { figure } from "../figures.ts";
 import type { Row } from "../result.ts";
 import { until, untilIdle, usage } from "../usage.ts";
 import { LARGE, type RunOptions, type Scenario, shapeOf, USUAL } from "./scenario.ts";
+import { withServed } from "./served.ts";
 
 const SERVICES = [0, USUAL, LARGE];
 
 /** Resident memory of an Envoy that rests with the configuration of some services, MiB. */
 async function resident(services: number, [outbound = 0, inbound = 0]: readonly number[]): Promise<number> {
-  const folder = await Deno.makeTempDir({ prefix: "mesh-bench-" });
-  await Deno.mkdir(`${folder}/config`);
-  for (const [name, text] of configuration(shapeOf(services))) {
-    if (text !== "") await Deno.writeTextFile(`${folder}/config/${name}`, text);
-  }
+  const files = [...configuration(shapeOf(services))].filter(([, text]) => text !== "");
   const mesh = { proxyListenPort: outbound, proxyInboundListenPort: inbound };
-  await Deno.writeTextFile(`${folder}/mesh.json`, JSON.stringify(mesh));
-  const server = await startServer({ configDir: `${folder}/config`, meshConfig: `${folder}/mesh.json` });
-  try {
+  return await withServed(files, mesh, async ({ folder, grpc }) => {
     await using envoy = await startEnvoy({
-      ...{ binary: envoyBinary(), folder, discoveryPort: server.ports.grpc, interceptionMode: "REDIRECT" },
+      ...{ binary: envoyBinary(), folder, discoveryPort: grpc, interceptionMode: "REDIRECT" },
       identity: { type: "sidecar", name: "client", namespace: "ns-0", address: "127.0.0.1", labels: {} },
     });
     await envoy.ready([`127.0.0.1:${outbound}`]);
@@ -39,10 +33,7 @@ async function resident(services: number, [outbound = 0, inbound = 0]: readonly 
     });
     await untilIdle(envoy.pid);
     return (await usage(envoy.pid)).resident;
-  } finally {
-    await server.stop();
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 async function run({ calibrator, quick }: RunOptions): Promise<Row[]> {

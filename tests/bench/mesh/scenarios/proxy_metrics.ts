@@ -7,7 +7,6 @@
  */
 import http from "node:http";
 import { peerMetadata } from "../../../../lib/agent/node/peer_metadata.ts";
-import { startServer } from "../../../../mod.ts";
 import { startEnvoy } from "../../../../scripts/demo/envoy.ts";
 import { envoyBinary, type EnvoyProcess } from "../../../../scripts/envoy.ts";
 import { withPorts } from "../../../../scripts/ports.ts";
@@ -15,6 +14,7 @@ import { atMost, figure } from "../figures.ts";
 import { spread } from "../result.ts";
 import { until, usage } from "../usage.ts";
 import type { RunOptions, Scenario } from "./scenario.ts";
+import { withServed } from "./served.ts";
 
 const REQUESTS = 20_000, IN_FLIGHT = 16;
 /** Upper bound of CPU with metrics, relative to CPU without. */
@@ -59,16 +59,11 @@ async function withWay<T>(
   [here = 0, there = 0]: readonly number[],
   use: (way: Way) => Promise<T>,
 ): Promise<T> {
-  const folder = await Deno.makeTempDir({ prefix: "mesh-bench-" });
-  await Deno.mkdir(`${folder}/config`);
-  await Deno.writeTextFile(`${folder}/config/app.yaml`, configuration(here, there, application));
-  await Deno.writeTextFile(
-    `${folder}/mesh.json`,
-    JSON.stringify(measures ? { defaultProviders: { metrics: ["prometheus"] } } : {}),
-  );
-  const server = await startServer({ configDir: `${folder}/config`, meshConfig: `${folder}/mesh.json` });
-  const proxies: EnvoyProcess[] = [];
-  try {
+  const files = [["app.yaml", configuration(here, there, application)]] as const;
+  const mesh = measures ? { defaultProviders: { metrics: ["prometheus"] } } : {};
+  return await withServed(files, mesh, async ({ folder, grpc }) => {
+    await using proxies = new AsyncDisposableStack();
+    const started: EnvoyProcess[] = [];
     for (const [name, port] of [["server", there], ["client", here]] as const) {
       const labels = { app: name, version: "v1" };
       const peer = peerMetadata({ workload: name, namespace: "bench", cluster: "c1", labels, additional: [] });
@@ -77,18 +72,15 @@ async function withWay<T>(
         metadata: { MESH_PEER: peer },
       };
       const proxy = await startEnvoy({
-        ...{ binary: envoyBinary(), folder, identity, discoveryPort: server.ports.grpc },
+        ...{ binary: envoyBinary(), folder, identity, discoveryPort: grpc },
         variables: { MESH_PEER: peer.header },
       });
-      proxies.push(proxy);
+      proxies.use(proxy);
+      started.push(proxy);
       await proxy.ready([`127.0.0.1:${port}`]);
     }
-    return await use({ port: here, proxies });
-  } finally {
-    for (const proxy of proxies) await proxy.stop();
-    await server.stop();
-    await Deno.remove(folder, { recursive: true });
-  }
+    return await use({ port: here, proxies: started });
+  });
 }
 
 /** Requests over kept connections. */
