@@ -1,10 +1,7 @@
 /**
  * The isolates in which the files of a group run. Each isolate loads and warms up the tested modules anew, which takes
  * up to a second of CPU time. So in some groups files share isolates, a few for each core: an isolate runs a module that
- * imports the files.
- *
- * Some files have an isolate to themselves: files that measure the heap, and files that take long. Long files begin
- * first, because otherwise a long file would run alone at the end of a group.
+ * imports the files. A file that measures the heap has an isolate to itself.
  *
  * Permissions: read of the repository, write (a temporary folder).
  *
@@ -12,35 +9,20 @@
  */
 import { pathToFileURL } from "node:url";
 
-/** Files that run for twenty seconds or more on a free machine. */
-export const LONG_FILES: readonly string[] = [
-  "tests/agent/mesh/rollout_test.ts",
-  "tests/discovery/property_test.ts",
-  "tests/discovery/random_worlds_test.ts",
-  "tests/e2e/accepted_mistakes_test.ts",
-  "tests/e2e/accepted_test.ts",
-  "tests/e2e/explained_identities_test.ts",
-  "tests/e2e/proxyless/grpc_go_test.ts",
-  "tests/orch/e2e/machine_test.ts",
-  "tests/orch/leader/api_server_test.ts",
-  "tests/orch/leader/client_go_test.ts",
-];
-
 /** Measures the heap, in which other tests would leave objects. */
 const MEASURES = /support\/memory\.ts"|\bmemoryUsage\(/;
 
 /** Isolates for each core: enough that cores end at about the same time. */
 const PER_CORE = 3;
 
-/** @returns The files of each isolate, in the order of their starts. */
+/** @returns The files of each isolate. */
 export function isolatesOf(files: readonly string[], cores: number, textOf: (file: string) => string): string[][] {
-  const long = files.filter((file) => LONG_FILES.includes(file));
-  const measuring = files.filter((file) => !long.includes(file) && MEASURES.test(textOf(file)));
-  const rest = files.filter((file) => !long.includes(file) && !measuring.includes(file));
+  const measuring = files.filter((file) => MEASURES.test(textOf(file)));
+  const rest = files.filter((file) => !measuring.includes(file));
   const count = Math.min(rest.length, cores * PER_CORE);
   // Neighbours in a folder take similar times, so they are dealt to different isolates.
   const shared = Array.from({ length: count }, (_, i) => rest.filter((_, at) => at % count === i));
-  return [...long.map((file) => [file]), ...measuring.map((file) => [file]), ...shared];
+  return [...measuring.map((file) => [file]), ...shared];
 }
 
 /** Writes the modules of isolates. @returns their paths; an isolate of one file runs the file itself. */

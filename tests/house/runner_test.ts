@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
 import { watchArguments } from "../../scripts/dev.ts";
 import { type TestGroup, testGroups } from "../../scripts/test/groups.ts";
-import { isolatesOf, lastTests, LONG_FILES, testFiles } from "../../scripts/test/isolates.ts";
+import { isolatesOf, lastTests, testFiles } from "../../scripts/test/isolates.ts";
 import { slowest, testCases } from "../../scripts/test/junit.ts";
 import { GroupQueue } from "../../scripts/test/queue.ts";
 import { reasonIgnored } from "../../scripts/test/reasons.ts";
@@ -52,12 +52,6 @@ Deno.test("each file of a group is in one isolate, files that measure the heap a
   const isolates = isolatesOf(files, 1, (file) => file.includes("/d_") ? "Deno.memoryUsage()" : "");
   assert.deepEqual(isolates.map((one) => one.map((file) => file[8]).join("")), ["d", "aeh", "bf", "cg"]);
   assert.deepEqual(isolatesOf([], 2, () => ""), []);
-});
-
-Deno.test("files that take long begin first, each in an isolate of its own", () => {
-  assert.deepEqual(LONG_FILES.filter((file) => !tests.includes(file)), []);
-  const files = ["tests/discovery/a_test.ts", ...LONG_FILES.slice(0, 2), "tests/discovery/b_test.ts"];
-  assert.deepEqual(isolatesOf(files, 1, () => "").slice(0, 2), LONG_FILES.slice(0, 2).map((file) => [file]));
 });
 
 Deno.test("a group that computes starts beside a group that waits; groups with a build to come are last", async () => {
