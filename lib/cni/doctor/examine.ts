@@ -9,6 +9,9 @@ import type { NeededFile, NeededFiles } from "../install/executable.ts";
 import type { InstallRecord } from "../install/record.ts";
 import type { CallRow } from "../plugin/calls.ts";
 
+/** Permission bits. */
+const EXECUTE = 0o111, OTHERS_WRITE = 0o022;
+
 /** How serious a finding is. */
 export type DoctorSeverity = "ok" | "note" | "problem";
 
@@ -111,7 +114,7 @@ function placedFindings(facts: NodeFacts): DoctorFinding[] {
   const { executableMode: mode, orchConfigProblem, record, obstacles, trial } = facts;
   const found: DoctorFinding[] = [];
   if (mode === undefined) found.push({ severity: "problem", about: "executable", text: `there is no ${PLUGIN}` });
-  else if ((mode & 0o111) === 0) {
+  else if ((mode & EXECUTE) === 0) {
     found.push({ severity: "problem", about: "executable", text: `${PLUGIN} may not be executed` });
   } else if (facts.needed === undefined) {
     found.push({ severity: "ok", about: "executable", text: `${PLUGIN} is there` });
@@ -160,9 +163,6 @@ function faultOf({ mode, wanted }: NeededFile): string | undefined {
   if ((wanted & EXECUTE) !== 0 && (mode & EXECUTE) === 0) return "may not be executed";
   return (mode & OTHERS_WRITE) === 0 ? undefined : `users other than root may change it (mode ${mode.toString(8)})`;
 }
-
-const EXECUTE = 0o111;
-const OTHERS_WRITE = 0o022;
 
 /** Failures count only while no later call for the same pod went well. */
 function callFindings(calls: readonly CallRow[]): DoctorFinding[] {
