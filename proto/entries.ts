@@ -22,6 +22,9 @@ export const entryMessages: readonly string[] = [
   // certificates
   "istio.v1.auth.IstioCertificateRequest",
   "istio.v1.auth.IstioCertificateResponse",
+  // what a node tunnel gets
+  "istio.security.Authorization",
+  "istio.workload.Address",
   // resources
   "envoy.config.cluster.v3.Cluster",
   "envoy.config.endpoint.v3.ClusterLoadAssignment",
@@ -45,6 +48,11 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.listener.original_dst.v3.OriginalDst",
   "envoy.extensions.filters.listener.original_src.v3.OriginalSrc",
   "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol",
+  // filters of datagrams
+  "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig",
+  "envoy.extensions.filters.udp.udp_proxy.v3.Route",
+  "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput",
+  "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing",
   // network filters
   "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
   "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
@@ -70,6 +78,8 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
   "envoy.extensions.filters.http.rbac.v3.RBAC",
   "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
+  "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
+  "envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute",
   "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
   "envoy.extensions.filters.http.wasm.v3.Wasm",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
@@ -89,6 +99,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash",
   "envoy.extensions.load_balancing_policies.maglev.v3.Maglev",
   "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided",
+  "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost",
   "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
   "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
   "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState",

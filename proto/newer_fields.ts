@@ -1,5 +1,5 @@
 /**
- * Fields that stock Envoy 1.40 has, and the API tree that `scripts/gen_proto.ts` reads does not have yet. Names and
+ * Fields and values that stock Envoy 1.40 has, and the API tree that `scripts/gen_proto.ts` reads does not have yet. Names and
  * numbers are those of the descriptors inside that Envoy.
  *
  * @module
@@ -13,8 +13,27 @@ export interface NewerField {
   readonly type: string;
 }
 
+/** A value of an enumeration. */
+export interface NewerValue {
+  readonly name: string;
+  readonly number: number;
+}
+
+/** By enumeration. */
+export const NEWER_VALUES: Readonly<Record<string, readonly NewerValue[]>> = {
+  "envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode": [
+    { name: "FULL_DUPLEX_STREAMED", number: 4 },
+  ],
+};
+
 /** By message. */
 export const NEWER_FIELDS: Readonly<Record<string, readonly NewerField[]>> = {
+  "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget": [
+    { name: "budget_interval", number: 3, type: "google.protobuf.Duration" },
+  ],
+  "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides": [
+    { name: "failure_mode_allow", number: 8, type: "google.protobuf.BoolValue" },
+  ],
   "envoy.config.route.v3.RouteAction.RequestMirrorPolicy": [{
     name: "host_rewrite_literal",
     number: 8,

@@ -97,7 +97,7 @@ export async function bundleProgram(root: string, program: BundledProgram): Prom
   if (currentBundle(root, spec) === undefined) await makeBundle(root, spec);
   if (program === "install-cni") await addPlugin(root, spec.folder);
   const script = `#!/bin/sh
-${program === "pilot-agent" ? SMALL_HEAPS : ""}folder=$(dirname "$(readlink -f "$0")")
+${program === "pilot-discovery" ? "" : SMALL_HEAPS}folder=$(dirname "$(readlink -f "$0")")
 ${compiledCode(program)}exec deno run ${
     bundleFlags(program).map((flag) => `'${flag}'`).join(" ")
   } "$folder/main.js" "$@"

@@ -2,13 +2,15 @@
  * Builds the three programs as standalone executables into `dist/`, each with exactly its permission set of deno.json.
  *
  * `deno task compile [program...]`. `deno compile` uses a base binary of the runtime, which is downloaded unless
- * `DENORT_BIN` gives its path. Without a base binary, the script reports the problem and exits with 1.
+ * `DENORT_BIN` gives its path. Without a base binary, the script reports the problem at once and exits with 1.
  *
- * Permissions: read (deno.json), write (dist), run (deno).
+ * Permissions: read (deno.json, the base binary), write (dist), env (DENORT_BIN), net (the host of the download), run
+ * (deno).
  *
  * @module
  */
 
+import { baseProblem, baseSources, unreachableText } from "./compile_base.ts";
 import { engineFlags } from "./program_args.ts";
 
 /** A permission set of deno.json. */
@@ -23,16 +25,34 @@ export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"
 export const lateModules: Readonly<Record<string, readonly string[]>> = {
   "pilot-discovery": [
     "cmd/pilot-discovery/start.ts",
+    "cmd/pilot-discovery/bug_report_command.ts",
     "cmd/pilot-discovery/check_command.ts",
+    "cmd/pilot-discovery/dashboard_command.ts",
+    "cmd/pilot-discovery/describe_command.ts",
     "cmd/pilot-discovery/diff_command.ts",
     "cmd/pilot-discovery/explain_command.ts",
     "cmd/pilot-discovery/manifests_command.ts",
+    "cmd/pilot-discovery/names_for_completion.ts",
+    "cmd/pilot-discovery/precheck_command.ts",
+    "cmd/pilot-discovery/proxy_config_command.ts",
+    "cmd/pilot-discovery/proxy_log_command.ts",
+    "cmd/pilot-discovery/proxy_status_command.ts",
+    "cmd/pilot-discovery/remote_secret_command.ts",
+    "cmd/pilot-discovery/scope_command.ts",
     "cmd/pilot-discovery/size_command.ts",
+    "cmd/pilot-discovery/tag_command.ts",
     "cmd/pilot-discovery/translate_command.ts",
+    "cmd/pilot-discovery/wait_command.ts",
+    "cmd/pilot-discovery/waypoint_command.ts",
     "lib/offline/preview/worker.ts",
     "lib/webhook/review_worker.ts",
   ],
-  "install-cni": ["cmd/install-cni/node.ts", "cmd/install-cni/plugin.ts", "cmd/install-cni/start.ts"],
+  "install-cni": [
+    "cmd/install-cni/node.ts",
+    "cmd/install-cni/plugin.ts",
+    "cmd/install-cni/start.ts",
+    "cmd/install-cni/zds.ts",
+  ],
 };
 
 /** Kinds of permissions that `deno compile` accepts as `--allow-<kind>`. */
@@ -84,7 +104,7 @@ async function build(program: string): Promise<boolean> {
   console.error(
     base === undefined
       ? `${program}: deno compile failed:\n${text}`
-      : `${program}: not built: the runtime's base binary cannot be downloaded from ${base}. Unpack it where it can be had and set DENORT_BIN to it.`,
+      : `${program}: not built: ${unreachableText(base, "the download failed")}`,
   );
   return false;
 }
@@ -93,6 +113,11 @@ if (import.meta.main) {
   const unknown = Deno.args.filter((arg) => !(compiledPrograms as readonly string[]).includes(arg));
   if (unknown.length > 0) {
     console.error(`unknown program ${unknown.join(", ")}; expected ${compiledPrograms.join(", ")}`);
+    Deno.exit(1);
+  }
+  const problem = await baseProblem(await baseSources(Deno.env.get("DENORT_BIN") ?? ""));
+  if (problem !== undefined) {
+    console.error(`not built: ${problem}`);
     Deno.exit(1);
   }
   const wanted = Deno.args.length > 0 ? Deno.args : compiledPrograms;

@@ -10,7 +10,7 @@
  */
 import { stringify } from "yaml";
 import { kindDefinition } from "../lib/config/kinds/definition.ts";
-import { KINDS } from "../lib/config/kinds/kinds.ts";
+import { MESH_KINDS } from "../lib/config/kinds/kinds.ts";
 import { KUSTOMIZATION, kustomizationText, MANIFEST_FILES, manifestText } from "../lib/install/files.ts";
 import { chartFiles } from "./chart/files.ts";
 import { kindComments } from "./gen_reference.ts";
@@ -18,7 +18,7 @@ import { kindComments } from "./gen_reference.ts";
 /** The definitions, in the order of the kinds. */
 async function definitions() {
   const comments = await kindComments();
-  return KINDS.map((kind) => kindDefinition(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`)));
+  return MESH_KINDS.map((kind) => kindDefinition(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`)));
 }
 
 /** The page of definitions, in the order of the kinds. */

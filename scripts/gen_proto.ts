@@ -17,7 +17,7 @@
 import protobuf from "protobufjs";
 import { entryMessages } from "../proto/entries.ts";
 import { KIND_WIRE_TYPES, MCP_RESOURCE } from "../lib/mcp/wire_types.ts";
-import { NEWER_FIELDS } from "../proto/newer_fields.ts";
+import { NEWER_FIELDS, NEWER_VALUES } from "../proto/newer_fields.ts";
 import { ENCODER_MODULE, encoderModule, TYPED_ENCODERS } from "./proto_encoders.ts";
 
 const packages = new URL("../node_modules/", import.meta.url).pathname;
@@ -84,6 +84,10 @@ function loadAll(): protobuf.Root {
   for (const [message, fields] of Object.entries(NEWER_FIELDS)) {
     const type = root.lookupType(message);
     for (const { name, number, type: of } of fields) type.add(new protobuf.Field(name, number, of));
+  }
+  for (const [name, values] of Object.entries(NEWER_VALUES)) {
+    const type = root.lookupEnum(name);
+    for (const value of values) type.add(value.name, value.number);
   }
   return root;
 }

@@ -23,7 +23,7 @@ import {
 } from "../lib/finding/codes.ts";
 import { NOT_REPORTED } from "../lib/finding/codes/not_reported.ts";
 import { anyKindJsonSchema, kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
-import { type Kind, KINDS } from "../lib/config/kinds/kinds.ts";
+import { isGatewayApiKind, type Kind, KINDS } from "../lib/config/kinds/kinds.ts";
 import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";
 import type { JsonSchema } from "../lib/config/schema/json_schema.ts";
 import { GATEWAY_VALUES, type ValueRow, VALUES } from "../lib/install/values/values.ts";
@@ -169,7 +169,7 @@ const PEM = /-----BEGIN ([A-Z ]+)-----[^]*?-----END \1-----/g;
 function exampleText(name: FindingName, which: "triggers" | "clean"): string {
   const file = new URL(`${name}/${which}.yaml`, EXAMPLES);
   try {
-    const lead = which === "triggers" ? "Triggers it:" : "Does not:";
+    const lead = which === "triggers" ? "An example with the finding:" : "An example without the finding:";
     const text = Deno.readTextFileSync(file).trimEnd().replaceAll(
       PEM,
       (_, label: string) => `(a ${label.toLowerCase()})`,
@@ -283,6 +283,11 @@ export function referencePages(): Record<string, string> {
   };
 }
 
+/** Whether a file has the types of a kind or of the mesh files. */
+function isOfTypes(path: string): boolean {
+  return path.endsWith("schema.ts") || /\/gateway_api\/(?!validate)\w+\.ts$/.test(path);
+}
+
 /** The comments of the types of all kinds and of the mesh files. */
 export async function kindComments(): Promise<TypeComments> {
   const root = new URL("..", import.meta.url).pathname;
@@ -291,7 +296,7 @@ export async function kindComments(): Promise<TypeComments> {
     `${kinds}/${name}`
   );
   const files = [...folders, `${root}lib/config/mesh`].flatMap((folder) =>
-    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter((path) => path.endsWith("schema.ts"))
+    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter(isOfTypes)
   );
   return await TypeComments.read(files.sort());
 }
@@ -304,7 +309,12 @@ export async function schemaPages(): Promise<Record<string, string>> {
   const comments = await kindComments();
   const page = (name: string, schema: JsonSchema) => [`schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`];
   const ofKinds = Object.fromEntries(
-    KINDS.map((kind) => [kind, kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`))]),
+    KINDS.map((kind) => {
+      const spec = comments.of(`${kind}Spec`);
+      // A file of the Gateway API has several kinds.
+      const description = isGatewayApiKind(kind) ? spec.description ?? "" : comments.fileOf(`${kind}Spec`);
+      return [kind, kindJsonSchema(kind, description, spec)];
+    }),
   ) as Record<Kind, JsonSchema>;
   return Object.fromEntries([
     ...KINDS.map((kind) => page(kind, ofKinds[kind])),

@@ -8,12 +8,15 @@
  * Ends with a line, `N passed, N failed, N skipped`. Exits with 1 if a test failed, did not end in time, or was skipped
  * while `CI` is set: with `CI`, every component must be present.
  *
- * Permissions: read and write (a temporary file), run (deno), env (CI).
+ * Properties take the same random values in each run. `MESH_PROPERTY_RUNS=1000` takes new and longer ones, and so many of
+ * them where a property's file reads the variable.
+ *
+ * Permissions: read and write (a temporary file), run (deno), env (CI, MESH_PROPERTY_RUNS).
  *
  * @module
  */
 import { existsSync } from "node:fs";
-import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, TOOL_PROGRAMS } from "./orchestrator/binaries.ts";
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, CONFORMANCE_PROGRAMS, TOOL_PROGRAMS } from "./orchestrator/binaries.ts";
 import { reasonIgnored } from "./test/reasons.ts";
 import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates.ts";
 import { slowest, type TestCase, testCases } from "./test/junit.ts";
@@ -28,7 +31,10 @@ const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
  * A group that takes longer hangs, ms. Usually the longest plain group takes five minutes and the groups with API
  * servers eight. On two busy cores, beside another group and a build, each group needs several times as much.
  */
-const GROUP_DEADLINE = { plain: 16 * 60_000, "API server": 20 * 60_000, tools: 20 * 60_000, cluster: 20 * 60_000 };
+const GROUP_DEADLINE = {
+  plain: 16 * 60_000,
+  ...{ "API server": 20 * 60_000, tools: 20 * 60_000, cluster: 20 * 60_000, suite: 20 * 60_000 },
+};
 
 /** The same for a run with the long tests of clusters, ms. */
 const LONG_DEADLINE = 60 * 60_000;
@@ -38,6 +44,11 @@ const BUILD_DEADLINE = 25 * 60_000;
 
 /** The slow tests that a run names: a test of at least so many seconds, and at most so many tests. */
 const SLOW = { atLeast: 20, most: 15 };
+
+/** Properties have one seed, unless somebody looks for faults with more runs, new seeds and longer lists. */
+const SEED = [
+  Deno.env.has("MESH_PROPERTY_RUNS") ? "--preload=scripts/test/long_values.ts" : "--preload=scripts/test/fixed_seed.ts",
+];
 
 interface GroupResult {
   readonly cases: readonly TestCase[];
@@ -89,7 +100,7 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
   // The tests of a cluster share the cluster, one file after the other.
   const parallel = group.needs === "cluster" ? [] : ["--parallel"];
-  const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind];
+  const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind, ...SEED];
   if (filter !== undefined) args.push(`--filter=${filter}`);
   await using cluster = group.needs === "cluster" ? await sharedCluster() : undefined;
   const env = cluster === undefined ? {} : { MESH_TEST_CLUSTER: cluster.folder };
@@ -157,9 +168,10 @@ function startBuilds(groups: readonly TestGroup[]): Readonly<Record<NonNullable<
   const needs = new Set(groups.map((group) => group.needs));
   const needed = (programs: readonly string[], ...by: NonNullable<TestGroup["needs"]>[]) =>
     buildPrograms(by.some((need) => needs.has(need)) ? programs : []);
-  const server = needed(API_SERVER_PROGRAMS, "API server", "tools", "cluster");
+  const server = needed(API_SERVER_PROGRAMS, "API server", "tools", "cluster", "suite");
   const tools = server.then(() => needed(TOOL_PROGRAMS, "tools"));
-  return { "API server": server, tools, cluster: tools.then(() => needed(CLUSTER_PROGRAMS, "cluster")) };
+  const cluster = tools.then(() => needed(CLUSTER_PROGRAMS, "cluster", "suite"));
+  return { "API server": server, tools, cluster, suite: cluster.then(() => needed(CONFORMANCE_PROGRAMS, "suite")) };
 }
 
 function count(cases: readonly TestCase[], result: TestCase["result"]): number {

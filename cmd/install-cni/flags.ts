@@ -80,7 +80,10 @@ const plugin = {
   "ztunnel-uds-address": option(
     "ztunnelSocket",
     stringFlag("/var/run/ztunnel/ztunnel.sock", "socket to which the node tunnel connects"),
-    { variable: "ZTUNNEL_UDS_ADDRESS" },
+    {
+      variable: "ZTUNNEL_UDS_ADDRESS",
+      check: { good: (path) => path.startsWith("/"), expected: "an absolute path" },
+    },
   ),
   "monitoring-port": option("monitoringPort", intFlag("int", 15014, "port of metrics"), {
     variable: "MONITORING_PORT",
@@ -186,9 +189,15 @@ export const doctorFlags = {
   "probe-here": boolFlag(
     "only dial through the redirection of this network namespace, as doctor does in a scratch one",
   ),
+  dial: stringFlag("", "only dial these addresses of a pod, by commas, as the node agent does for doctor"),
 };
 
 export type DoctorFlagValues = FlagValues<typeof doctorFlags>;
+
+/** Flags of the socket process. */
+export const zdsFlags = {
+  "ztunnel-uds-address": plugin["ztunnel-uds-address"],
+};
 
 /** Flags of every command of the program. */
 export const installGlobals = {
@@ -198,5 +207,4 @@ export const installGlobals = {
   ...vklogFlag,
 };
 
-/** Values of all flags. */
 export type InstallFlagValues = FlagValues<typeof installFlags> & FlagValues<typeof installGlobals>;

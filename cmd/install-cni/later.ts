@@ -13,6 +13,7 @@ interface Later {
   node: typeof import("./node.ts");
   plugin: typeof import("./plugin.ts");
   start: typeof import("./start.ts");
+  zds: typeof import("./zds.ts");
 }
 
 /** Imports a module. */

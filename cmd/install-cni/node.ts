@@ -1,16 +1,18 @@
 /**
  * The commands for one node: `doctor` and `uninstall`.
  *
- * Permissions: those of `lib/cni/doctor/gather.ts` and `lib/cni/doctor/probe.ts`; for `uninstall` write (the node's
- * folders).
+ * Permissions: the permissions of `lib/cni/doctor/gather.ts` and `lib/cni/doctor/probe.ts`; for `uninstall` write (the
+ * node's folders).
  *
  * @module
  */
 import { type Output, UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
-import { examine, verdict } from "../../lib/cni/doctor/examine.ts";
+import { askAgent } from "../../lib/cni/doctor/ask_agent.ts";
+import { type DoctorFinding, examine, verdict } from "../../lib/cni/doctor/examine.ts";
+import { examinePod, podVerdict } from "../../lib/cni/doctor/pod.ts";
 import { gather, sample } from "../../lib/cni/doctor/gather.ts";
-import { probeHere, probeIn } from "../../lib/cni/doctor/probe.ts";
+import { dialPod, probeHere, probeIn } from "../../lib/cni/doctor/probe.ts";
 import { inScratch } from "../../lib/cni/doctor/scratch.ts";
 import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
@@ -21,6 +23,7 @@ import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";
 import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
 import { QuickPods } from "../../lib/cni/pods/lookup.ts";
 import type { DoctorFlagValues, NodeFlagValues } from "./flags.ts";
+import { ownCommandLine } from "./own_command_line.ts";
 import { commaList } from "../../lib/kernel/text/comma_list.ts";
 
 /** Examines the node. Resolves with 0 for a healthy node, otherwise with 1. */
@@ -29,6 +32,10 @@ export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>
     const lines = await probeHere(sample());
     for (const line of lines) output.out(`${line}\n`);
     return lines.length === 0 ? 0 : 1;
+  }
+  if (flags.dial !== "") {
+    output.out(`${JSON.stringify(await dialPod(commaList(flags.dial)))}\n`);
+    return 0;
   }
   const folders = foldersOf(flags, given);
   const findings = examine(
@@ -41,8 +48,40 @@ export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>
       probe: (netns) => probeIn(netns, [...ownCommandLine(), "doctor", "--probe-here"]),
     }),
   );
-  const judged = verdict(findings);
-  if (flags.output === "json") output.out(JSON.stringify({ verdict: judged, findings }, null, 2) + "\n");
+  return show(findings, verdict(findings), flags, output);
+}
+
+/**
+ * Examines a pod in ambient mode. Resolves with 0 for a pod that is captured, or rightly out, otherwise with 1.
+ * @throws {UsageError} For a wrong name, and when no node agent answers.
+ */
+export async function doctorOfPod(
+  name: string,
+  flags: DoctorFlagValues,
+  given: ReadonlySet<string>,
+  output: Output,
+): Promise<number> {
+  const [namespace = "", pod = "", ...more] = name.split("/");
+  if (namespace === "" || pod === "" || more.length > 0) {
+    throw new UsageError(`doctor: got ${JSON.stringify(name)}, expected NAMESPACE/POD`);
+  }
+  const { run } = foldersOf(flags, given);
+  const report = await askAgent(run, namespace, pod).catch((error) => {
+    throw new UsageError(`doctor: no ambient node agent answers in ${run}: ${error.message}`);
+  });
+  if (report === undefined) throw new UsageError(`doctor: there is no pod ${name} on this node`);
+  const findings = examinePod(report);
+  return show(findings, podVerdict(findings), flags, output, { report });
+}
+
+function show(
+  findings: readonly DoctorFinding[],
+  judged: string,
+  flags: DoctorFlagValues,
+  output: Output,
+  more: object = {},
+): number {
+  if (flags.output === "json") output.out(JSON.stringify({ verdict: judged, findings, ...more }, null, 2) + "\n");
   else {
     const width = Math.max(...findings.map(({ about }) => about.length));
     const mark = { ok: "ok     ", note: "note   ", problem: "PROBLEM" };
@@ -73,19 +112,6 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   for (const line of changed) output.out(`${line}\n`);
   if (changed.length === 0) output.out("nothing of the plugin is on this node\n");
   return 0;
-}
-
-/**
- * The command line that starts the program again: the executable when compiled, otherwise the runtime with the same
- * permissions.
- */
-function ownCommandLine(): string[] {
-  if (Deno.build.standalone) return [Deno.execPath()];
-  // The launcher of an image's bundle is beside the modules.
-  if (import.meta.url.endsWith(".js")) return [new URL("install-cni", import.meta.url).pathname];
-  const root = new URL("../../", import.meta.url).pathname;
-  const words = ["run", "--quiet", "--no-prompt", "--cached-only", "--no-check", `--config=${root}deno.json`];
-  return [Deno.execPath(), ...words, "-P=install-cni", `${root}cmd/install-cni/main.ts`];
 }
 
 function foldersOf(flags: NodeFlagValues, given: ReadonlySet<string>): NodeFolders {

@@ -27,6 +27,7 @@ import { currentBundle } from "../program_bundle.ts";
 import { PLUGIN_BUNDLE, PLUGIN_FILE } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { commaList } from "../../lib/kernel/text/comma_list.ts";
+import { ambientOptions, selectorsOf } from "./ambient.ts";
 import { type InstallOptions, installOptions } from "./options.ts";
 
 /** Time for an ordered stop, ms. */
@@ -39,7 +40,7 @@ const LAST_TIME = 500;
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readInstallStart(flags, given);
   if ("refusals" in start) throw start.refusals.error();
-  const { settings, options, desired } = start;
+  const { settings, options, desired, ambient } = start;
   const kernel = startKernel("install-cni", start.log, { stopDeadline: STOP_TIME });
   const log = kernel.log.scope("cni-agent");
   const idle = flagsNotBuilt("install-cni", given);
@@ -50,6 +51,11 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   if (settings.POD_NAME === "") {
     log.warn(
       `POD_NAME is not set: only pods named ${AGENT_PODS}... count as node agents, which never wait for one; and an end counts as a restart`,
+    );
+  }
+  if (settings.AMBIENT_DISABLE_SAFE_UPGRADE) {
+    log.warn(
+      "AMBIENT_DISABLE_SAFE_UPGRADE=true: each end takes the plugin away, and pods that start before the next start are outside of the mesh",
     );
   }
   const release = stopOnSignals(kernel.drain, STOP_TIME + LAST_TIME);
@@ -75,6 +81,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       },
       repair: options.repair.enabled ? options.repair : undefined,
       cluster: settings.CLUSTER_ID,
+      ...ambient === undefined ? {} : { ambient },
     }, kernel);
     const { executable } = desired;
     if ("script" in executable && !executable.script.includes("plugin_entry")) {
@@ -98,9 +105,12 @@ export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<st
   const options = refusals.attempt(() => installOptions(flags, given, settings ?? defaultSettings("install-cni")));
   const desired = settings && options && refusals.attempt(() => desiredStateOptions(options, settings));
   if (desired) refusals.attempt(() => refuseBadTemplate(desired));
+  const ambient = settings && options && refusals.attempt(() => ambientOptions(options, settings));
   const log = refusals.attempt(() => logOptions("install-cni", flags));
   const isRefused = refusals.problems.length > 0;
-  return settings && options && desired && log && !isRefused ? { settings, options, desired, log } : { refusals };
+  return settings && options && desired && log && !isRefused
+    ? { settings, options, desired, log, ambient }
+    : { refusals };
 }
 
 /** The flag or variable of each option. */
@@ -128,14 +138,12 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   const problems: string[] = [];
-  if (options.ambientEnabled) {
-    problems.push("flag --ambient-enabled: got true, expected false: this version has no node agent for the tunnel");
-  }
   if (settings.ORCH_SERVICE_HOST === "") {
     problems.push(
       "variable ORCH_SERVICE_HOST (or KUBERNETES_SERVICE_HOST): got none, expected the orchestrator's address; it is set in a pod",
     );
   }
+  const selectors = selectorsOf(settings, problems);
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return {
     chained: options.chainedPlugin,
@@ -147,10 +155,12 @@ export function desiredStateOptions(options: InstallOptions, settings: SettingsO
     logLevel: options.pluginLogLevel,
     runDir: options.agentRunDir,
     ambientEnabled: options.ambientEnabled,
+    ambientSelectors: settings.AMBIENT_ENABLEMENT_SELECTOR === "" ? undefined : selectors,
     scopedLock: settings.AMBIENT_USE_SCOPED_XTABLES_LOCKING,
     excludeNamespaces: commaList(settings.EXCLUDE_NAMESPACES),
     skipExecutables: commaList(settings.SKIP_CNI_BINARIES),
     podName: settings.POD_NAME,
+    leavesForGood: settings.AMBIENT_DISABLE_SAFE_UPGRADE,
     podNamespace: settings.POD_NAMESPACE || ownNamespace(settings) || settings.SYSTEM_NAMESPACE,
     protocol: settings.ORCH_SERVICE_PROTOCOL,
     host: settings.ORCH_SERVICE_HOST,

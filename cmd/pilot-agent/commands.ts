@@ -18,7 +18,7 @@ const proxy: Command = {
   name: "proxy",
   summary: "Run the agent beside a proxy",
   description: "Starts and drains the proxy, relays discovery, renews certificates, answers DNS, health and metrics.",
-  args: { usage: "[sidecar|router]", min: 0, max: 1, values: ["router", "sidecar"] },
+  args: { usage: "[sidecar|router|waypoint]", min: 0, max: 1, values: ["router", "sidecar", "waypoint"] },
   flags: proxyFlags,
   run: runs({ ...proxyFlags, ...globals }, async ({ flags, args, given }) => {
     const { readProxyStart } = await import("./read_proxy.ts");

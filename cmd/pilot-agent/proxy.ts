@@ -32,18 +32,19 @@ export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): P
   const log = kernel.log.scope("default");
   for (const text of warnings) log.warn(text);
   warnOfIdle(input, given, log);
+  const signals = new EndSignals(log);
   try {
     const agent = await startOrSayWhy(input, kernel);
+    signals.end(agent);
     const { workload, proxy } = input;
     log.info("started", { node: workload.node.id, discovery: proxy.discoveryAddress, envoy: agent.envoy?.pid });
-    const release = endOnSignals(agent, log);
     const cancel = kernel.clock.after(SETTLED, () => giveMemoryBack(Deno.memoryUsage().heapTotal, 0));
     const code = await agent.ended;
-    release();
     cancel();
     log.info("ended", { code });
     return code;
   } finally {
+    signals.release();
     kernel.log.close();
   }
 }
@@ -69,20 +70,39 @@ async function startOrSayWhy(input: AgentInput, { clock, log, metrics }: Kernel)
   }
 }
 
-/** SIGTERM and SIGINT drain. A second signal ends the agent at once. Returns a function that removes the handlers. */
-function endOnSignals(agent: RunningAgent, log: Logger): () => void {
-  let draining = false;
-  const stop = () => {
-    if (draining) {
-      log.info("a second signal: ending now");
-      agent.stop();
-    } else {
-      draining = true;
-      log.info("a signal: draining");
-      agent.drain();
-    }
-  };
-  const signals = ["SIGTERM", "SIGINT"] as const;
-  for (const signal of signals) Deno.addSignalListener(signal, stop);
-  return () => signals.forEach((signal) => Deno.removeSignalListener(signal, stop));
+/**
+ * SIGTERM and SIGINT drain, and a second signal ends the agent at once. A signal before the end of the start is kept:
+ * without the agent nobody would end a proxy that has just started.
+ */
+class EndSignals {
+  static readonly #names = ["SIGTERM", "SIGINT"] as const;
+  readonly #log: Logger;
+  readonly #take = () => this.#taken();
+  #agent: Pick<RunningAgent, "drain" | "stop"> | undefined;
+  #count = 0;
+
+  /** Takes signals from now on. */
+  constructor(log: Logger) {
+    this.#log = log;
+    for (const name of EndSignals.#names) Deno.addSignalListener(name, this.#take);
+  }
+
+  /** Signals end the agent, including the signals so far. */
+  end(agent: Pick<RunningAgent, "drain" | "stop">): void {
+    this.#agent = agent;
+    if (this.#count > 0) agent.drain();
+    if (this.#count > 1) agent.stop();
+  }
+
+  /** Takes no more signals. */
+  release(): void {
+    for (const name of EndSignals.#names) Deno.removeSignalListener(name, this.#take);
+  }
+
+  #taken(): void {
+    const isFirst = ++this.#count === 1;
+    this.#log.info(isFirst ? "a signal: draining" : "a second signal: ending now");
+    if (isFirst) this.#agent?.drain();
+    else this.#agent?.stop();
+  }
 }

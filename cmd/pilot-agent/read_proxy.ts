@@ -25,16 +25,18 @@ export interface ProxyStart {
   readonly log: LogOptions;
 }
 
+const ROLES: readonly AgentRole[] = ["sidecar", "router", "waypoint"];
+
 /** The start, or all mistakes, a line each. */
 export function readProxyStart(
   flags: ProxyFlagValues & LogFlagValues,
   role: string | undefined,
 ): ProxyStart | { readonly refusals: Refusals } {
   const refusals = new Refusals();
-  const known = role === undefined ? "sidecar" : role === "sidecar" || role === "router" ? role : undefined;
+  const known = ROLES.find((one) => one === (role ?? "sidecar"));
   refusals.attempt(() => {
     if (known !== undefined) return;
-    throw new UsageError(`pilot-agent proxy: got role ${JSON.stringify(role)}, expected sidecar or router`);
+    throw new UsageError(`pilot-agent proxy: got role ${JSON.stringify(role)}, expected sidecar, router or waypoint`);
   });
   const settings = refusals.attempt(() => readProgramSettings("pilot-agent"));
   const options = refusals.attempt(() => proxyOptions(flags, settings ?? defaultSettings("pilot-agent")));

@@ -14,7 +14,7 @@ import type { Finding, Severity } from "../../lib/finding/finding.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh, type CheckResult } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/finding/excerpt.ts";
+import { FileExcerpts } from "../../lib/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
 import { findingText } from "./check_text.ts";
@@ -116,10 +116,8 @@ function print(
   seconds: number,
 ): void {
   const terminal = output.terminals?.out ?? NO_TERMINAL;
-  const excerpt = (found: Finding) => {
-    const { origin } = found.place;
-    return origin?.from === "file" ? excerptOf(found, texts.textOf(origin.file)) : undefined;
-  };
+  const excerpts = new FileExcerpts((file) => texts.textOf(file));
+  const excerpt = (found: Finding) => excerpts.of(found);
   const counts = {
     error: countOf(reported.fresh, "error"),
     warning: countOf(reported.fresh, "warning"),

@@ -9,8 +9,12 @@ import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
+import { clusterCommands } from "./cluster_commands.ts";
 import { discoveryFlags } from "./discovery_flags.ts";
+import { moduleAt } from "./later.ts";
 import { offlineCommands } from "./offline_commands.ts";
+import { objectCommands } from "./object_commands.ts";
+import { experimental, serverCommands } from "./server_commands.ts";
 import { setUpError } from "./set_up.ts";
 
 /**
@@ -48,11 +52,36 @@ const request: Command = {
   description:
     `Makes one HTTP request to the server that runs on this machine (127.0.0.1:${MONITORING_PORT}) and prints the answer.`,
   examples: "  pilot-discovery request GET /debug/syncz",
-  args: { usage: "<method> <path> [<body>]", min: 2, max: 3, values: ["GET", "POST", "PUT", "DELETE"] },
+  args: {
+    usage: "<method> <path> [<body>]",
+    min: 2,
+    max: 3,
+    values: ["GET", "POST", "PUT", "DELETE"],
+    complete: "page",
+  },
   run: async ({ args, output }) => {
     const { requestCommand } = await import("../../lib/cli/request.ts");
     return await requestCommand(args, { host: "127.0.0.1", port: MONITORING_PORT }, output);
   },
+};
+
+/** Verbs of istioctl with another name here. */
+const ISTIOCTL_VERBS: Readonly<Record<string, string>> = {
+  analyze: '"pilot-discovery check"',
+  validate: '"pilot-discovery check"',
+  install: '"pilot-discovery manifests", for kubectl apply',
+  manifest: '"pilot-discovery manifests"',
+  upgrade: '"pilot-discovery manifests" with --revision, for kubectl apply',
+  uninstall: '"pilot-discovery manifests", for kubectl delete',
+  operator: '"pilot-discovery manifests", for kubectl apply',
+  profile: '"pilot-discovery manifests" with --values',
+  "kube-inject": "the webhook of a running server, which injects pods as they are created",
+  "ztunnel-config": "the pages /debug/ambient_pods and /debug/ambientz of the server",
+  admin: "the page /debug/scopez of the server",
+  "remote-clusters": "the page /debug/clusterz of the server",
+  multicluster: '"pilot-discovery create-remote-secret"',
+  revision: '"pilot-discovery tag list", with the output of kubectl',
+  workload: "the pages about virtual machines of the documentation",
 };
 
 /** The program. */
@@ -61,5 +90,20 @@ export const pilotDiscovery: Command = {
   summary: "Control-plane discovery server of the service mesh",
   description: "pilot-discovery manages traffic, security and policy of the mesh and delivers them to its proxies.",
   globals: vklogFlag,
-  commands: [completionCommand("pilot-discovery"), discovery, request, ...offlineCommands, versionCommand],
+  elsewhere: ISTIOCTL_VERBS,
+  names: async (question) => {
+    const loaded: typeof import("./names_for_completion.ts") = await import(moduleAt("names_for_completion"));
+    return await loaded.namesForCompletion(question);
+  },
+  commands: [
+    completionCommand("pilot-discovery"),
+    discovery,
+    request,
+    ...offlineCommands,
+    ...objectCommands,
+    ...serverCommands,
+    ...clusterCommands,
+    experimental,
+    versionCommand,
+  ],
 };

@@ -73,5 +73,5 @@ async function atServer(
   const decoder = new TextDecoder();
   const texts = reads.flatMap(({ path, bytes }) => bytes instanceof Uint8Array ? [[path, decoder.decode(bytes)]] : []);
   const body = JSON.stringify({ files: Object.fromEntries(texts), reversed, nodes: flags.node });
-  return await askServer("POST", new URL("/debug/preview", server), body) as BlastRadius;
+  return await askServer("POST", new URL("/debug/preview", server), { body, field: "proxies" }) as BlastRadius;
 }

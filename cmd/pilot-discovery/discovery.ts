@@ -13,7 +13,7 @@ import { authorityProblems } from "../../lib/discovery/identity/authority.ts";
 import type { IntrospectionOptions } from "../../lib/discovery/ports.ts";
 import { startDiscoveryServer } from "../../lib/discovery/server.ts";
 import type { DiscoveryServerOptions } from "../../lib/discovery/server_options.ts";
-import { type AuthorityOption, StartError, type StartOption } from "../../lib/discovery/settings/start_error.ts";
+import { StartError, type StartOption, type StartVariable } from "../../lib/discovery/settings/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
@@ -113,6 +113,10 @@ function laterExplainer(domain: string): Explainer {
       const { serverExplainer } = await import("../../lib/offline/explain/of_server.ts");
       return await serverExplainer(domain).explain(asked, view);
     },
+    describe: async (asked, view) => {
+      const { serverExplainer } = await import("../../lib/offline/explain/of_server.ts");
+      return await serverExplainer(domain).describe(asked, view);
+    },
   };
 }
 
@@ -150,7 +154,7 @@ function webhookAddress(address: Address | undefined, wanted: boolean): string |
 }
 
 /** The flag of each option without a variable. */
-const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
+const FLAGS: Readonly<Record<Exclude<StartOption, StartVariable>, string>> = {
   configDir: "configDir",
   meshConfig: "meshConfig",
   networksConfig: "networksConfig",

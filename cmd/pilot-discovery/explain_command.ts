@@ -13,7 +13,7 @@ import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { BadQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { FieldPlaces } from "../../lib/offline/field_place.ts";
-import { askServer, serverUrl } from "./ask_server.ts";
+import { askServer, serverOfFlag } from "./ask_server.ts";
 import { explanationText } from "./explain_text.ts";
 import { namedProxy, readMesh, tellFindings } from "./offline.ts";
 import type { explainFlags } from "./offline_flags.ts";
@@ -53,15 +53,12 @@ async function inFiles(flags: ExplainFlags, args: readonly string[], output: Out
 
 /** A running server knows the proxies and their resources. */
 async function atServer(flags: ExplainFlags, args: readonly string[]): Promise<Explanation> {
-  const server = serverUrl(flags.server);
-  if (server === undefined) {
-    throw new UsageError(`flag --server: got ${JSON.stringify(flags.server)}, expected host:port or http://host:port`);
-  }
+  const server = serverOfFlag(flags.server);
   if (args.length > 0) throw new UsageError(`explain: got ${args.join(" ")} and --server, expected one of them`);
   asked(flags);
   const url = new URL("/debug/explain", server);
   const { from, to, method, header } = flags;
   for (const [name, value] of Object.entries({ from, to, method })) url.searchParams.set(name, value);
   if (header.length > 0) url.searchParams.set("headers", header.join("\n"));
-  return await askServer("GET", url) as Explanation;
+  return await askServer("GET", url, { field: "hops" }) as Explanation;
 }

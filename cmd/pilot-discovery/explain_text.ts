@@ -32,10 +32,11 @@ export function explanationText(explanation: Explanation, terminal: Terminal, op
   const style = styleOf(terminal);
   const parts = partsOf(explanation, style, options);
   // A single table for all proxies: columns stand below each other.
-  const aligned = columns(parts.flatMap((part) => typeof part === "string" ? [] : part.rows));
+  const rows = parts.flatMap((part) => typeof part === "string" ? [] : part.rows);
+  const aligned = columns(rows, terminal.width);
   let at = 0;
   const lines = parts.flatMap((part) => {
-    if (typeof part === "string") return [part];
+    if (typeof part === "string") return [wrap(part, terminal.width, "", "     ")];
     const from = at;
     at += part.rows.length;
     return [part.head, ...aligned.slice(from, at)];

@@ -15,6 +15,6 @@ export const manifestsFlags = {
   "image-tag": stringFlag("", "tag of the images; default: the version of this program"),
   values: stringFlag("", "file of values, as YAML; flags replace its values", { complete: "file" }),
   only: stringListFlag([], "parts to print; without it all that the revision needs", {
-    allowed: ["base", "rights", "server", "plugin", "validation", "injection", "tags", "gateways"],
+    allowed: ["base", "rights", "server", "plugin", "tunnel", "validation", "injection", "tags", "gateways"],
   }),
 };

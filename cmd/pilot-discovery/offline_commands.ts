@@ -4,15 +4,11 @@
  *
  * @module
  */
-import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
-import type { FlagSet } from "../../lib/cli/flag.ts";
-import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
+import type { Command } from "../../lib/cli/command.ts";
+import { COULD_NOT_RUN, later, moduleAt } from "./later.ts";
 import { checkFlags, diffFlags, explainFlags, sizeFlags, translateFlags } from "./offline_flags.ts";
 import { manifestsFlags } from "./manifests_flags.ts";
-import { setUpError } from "./set_up.ts";
-
-/** Exit code of a command that could not do its work. Other codes are results. */
-const COULD_NOT_RUN = 2;
+import { waypointGenerateFlags, waypointListFlags } from "./waypoint_flags.ts";
 
 const check: Command = {
   name: "check",
@@ -121,21 +117,45 @@ size beyond the rows is reported as such, and nothing is extrapolated.`,
   }),
 };
 
-export const offlineCommands: readonly Command[] = [check, diff, explain, manifests, size, translate];
+const waypoint: Command = {
+  name: "waypoint",
+  summary: "Print a waypoint, or list the waypoints of files with their services",
+  description:
+    "A waypoint is a Gateway that kubectl applies, waits for and deletes; these commands write nothing into a cluster.",
+  commands: [
+    {
+      name: "generate",
+      summary: "Print the Gateway of a waypoint",
+      description: "Prints the Gateway as YAML. The servers deploy the pods of the waypoint.",
+      examples: `  pilot-discovery waypoint generate -n shop --enroll-namespace | kubectl apply --server-side -f -
+  kubectl wait --for=condition=Programmed gateway/waypoint -n shop
+  kubectl delete gateway waypoint -n shop`,
+      flags: waypointGenerateFlags,
+      run: later(waypointGenerateFlags, async () => {
+        const loaded: typeof import("./waypoint_command.ts") = await import(moduleAt("waypoint_command"));
+        return loaded.runWaypointGenerate;
+      }),
+    },
+    {
+      name: "list",
+      summary: "List waypoints and the services that ask for them",
+      description:
+        `Reads folders, files and standard input (-), such as the output of kubectl; without an argument this folder. Each service
+that asks for a waypoint is listed with the way of its connections. Exit code: 0 all of them use their waypoint, 1 some do not, 2
+this could not be found out.`,
+      examples:
+        `  kubectl get -o yaml -A gateways.gateway.networking.k8s.io,namespaces,services,authorizationpolicies.security.istio.io |
+    pilot-discovery waypoint list -
+  pilot-discovery waypoint list mesh/`,
+      args: { usage: "[<folder|file|->...]", min: 0, max: Infinity, complete: "file" },
+      flags: waypointListFlags,
+      mistake: COULD_NOT_RUN,
+      run: later(waypointListFlags, async () => {
+        const loaded: typeof import("./waypoint_command.ts") = await import(moduleAt("waypoint_command"));
+        return loaded.runWaypointList;
+      }),
+    },
+  ],
+};
 
-/** Loaded when the command runs, as the server's module is: see `commands.ts`. */
-function moduleAt(name: string): string {
-  return moduleBeside(name, import.meta.url).href;
-}
-
-type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;
-
-/** A command with code that is loaded when the command runs. */
-function later<F extends FlagSet>(flags: F, load: () => Promise<Run<F>>): NonNullable<Command["run"]> {
-  return runs(flags, async (invocation) => {
-    const run = await load().catch((error) => {
-      throw setUpError(error) ?? error;
-    });
-    return await run(invocation);
-  });
-}
+export const offlineCommands: readonly Command[] = [check, diff, explain, manifests, size, translate, waypoint];

@@ -19,7 +19,9 @@ export type MeshFlagValues = FlagValues<typeof meshFlags>;
 
 export const translateFlags = {
   ...meshFlags,
-  node: stringFlag("", "the proxy: namespace/name of a workload, its IP address, or a node id"),
+  node: stringFlag("", "the proxy: namespace/name of a workload, its IP address, or a node id", {
+    complete: "workload",
+  }),
   type: stringListFlag([], "types of resources; without it all", {
     allowed: ["cds", "eds", "lds", "rds", "sds", "ecds"],
   }),
@@ -40,7 +42,9 @@ export const explainFlags = {
     "",
     "address of a running server, whose connected proxies are meant: host:port of its debug pages",
   ),
-  from: stringFlag("", "the client: namespace/name of a workload, its IP address, or a node id"),
+  from: stringFlag("", "the client: namespace/name of a workload, its IP address, or a node id", {
+    complete: "workload",
+  }),
   to: stringFlag("", "a URL (http, https, grpc, tcp, tls), or host:port"),
   method: stringFlag("GET", "method of the request"),
   header: stringArrayFlag([], "a header of the request, `name: value`; may be repeated"),
@@ -72,6 +76,7 @@ export const diffFlags = {
   node: stringArrayFlag(
     [],
     "a proxy to compare, as `namespace/name`, IP address or node id; may be repeated; default: all",
+    { complete: "workload" },
   ),
   output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
 };

@@ -117,6 +117,16 @@ export class Analysis {
     }
   }
 
+  /** Notes that other verdicts are known about objects of the Gateway API. @param keys Keys of the objects. */
+  verdictsChanged(keys: Iterable<string>): void {
+    for (const key of keys) this.#stale.add(ANALYSIS_KEY.verdict, key);
+  }
+
+  /** Notes that objects have another status, and the same content. @param keys Keys of the objects. */
+  statusesChanged(keys: Iterable<string>): void {
+    for (const key of keys) this.#stale.add(ANALYSIS_KEY.object, key);
+  }
+
   /** Notes a change of the connected gateways. */
   connectedChanged(): void {
     this.#stale.add(ANALYSIS_KEY.connectedGateways, "");

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isMadeOfGatewayApi } from "../config/derive/made_of_gateway_api.ts";
 import { titleOf } from "../finding/codes.ts";
 import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../finding/finding.ts";
 import { ANALYZERS } from "./analyzers.ts";
@@ -22,6 +23,7 @@ export function isAnalyzed(kind: string): kind is SubjectKind {
 
 /** All findings of an object, in the order of the analyzers. */
 export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader): readonly Finding[] {
+  if (isMadeOfGatewayApi(subject)) return NOTHING;
   const found: Finding[] = [];
   const codes = suppressedCodes(subject.meta.annotations);
   let reported = 0;

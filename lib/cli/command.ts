@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FlagSet, FlagValues } from "./flag.ts";
+import type { FlagSet, FlagValues, NameSort } from "./flag.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The output of a command. Texts end with their own line breaks. */
@@ -34,8 +34,19 @@ export interface Arguments {
   readonly max: number;
   /** Values that completion offers for the first argument. */
   readonly values?: readonly string[];
-  /** The completion of every argument. */
-  readonly complete?: "file";
+  /** The completion of every argument, or of those behind the first if that has `values`. */
+  readonly complete?: "file" | NameSort;
+}
+
+/** A question of completion for names. */
+export interface CompletionQuestion {
+  readonly sort: NameSort;
+  /** The beginning of the name. */
+  readonly start: string;
+  /** The command line up to the name. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly given: ReadonlySet<string>;
+  readonly args: readonly string[];
 }
 
 /** A command with its subcommands. */
@@ -56,6 +67,10 @@ export interface Command {
   readonly exclusive?: readonly (readonly string[])[];
   readonly commands?: readonly Command[];
   readonly hidden?: boolean;
+  /** Words that users of another program type below this command, with the command for each in its place. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Of a program: looks names up for completion. No names where nothing is known. */
+  readonly names?: (question: CompletionQuestion) => Promise<readonly string[]>;
   /**
    * Exit code of a mistake in the command line, or of a refusal. Default 1. For commands whose exit code 1 is a result.
    */

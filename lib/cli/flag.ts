@@ -22,6 +22,15 @@ export type FlagType =
 /** Value of a flag in memory. Durations are milliseconds. */
 export type FlagValue = boolean | string | number | readonly string[] | Readonly<Record<string, string>>;
 
+/**
+ * Names that the program looks up for completion: `workload` is `namespace/name`, `pod` and `service` are
+ * `name.namespace`, `object` is `kind/namespace/name`, `page` is the path of a page with its query.
+ */
+export const NAME_SORTS = ["workload", "pod", "service", "object", "namespace", "page"] as const;
+
+/** A sort of names. */
+export type NameSort = (typeof NAME_SORTS)[number];
+
 /** Optional parts of a flag. */
 export interface FlagExtras {
   /** One-letter form. */
@@ -30,8 +39,8 @@ export interface FlagExtras {
   readonly allowed?: readonly string[];
   /** Variables that set the flag when the command line does not. A later variable takes precedence. */
   readonly env?: readonly string[];
-  /** Completion of the value: paths, or the listed values. */
-  readonly complete?: "file" | "folder" | readonly string[];
+  /** Completion of the value: paths, names that the program looks up, or the listed values. */
+  readonly complete?: "file" | "folder" | NameSort | readonly string[];
   /** The text is a comma-separated list, although the flag is a plain string; for completion. */
   readonly commas?: boolean;
   /** Each element continues with `:` and a value of this list. For completion. */

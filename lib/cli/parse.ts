@@ -58,7 +58,7 @@ export function readLine(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ): ParsedLine {
-  const { command, line, rest } = locate(root, args);
+  const { command, line, rest, argument } = locate(root, args);
   const located = { command, line };
   const flags = flagsOf(located);
   const progress: ParseProgress = {
@@ -86,8 +86,11 @@ export function readLine(
     fromVariables(progress, env);
     for (const [name, flag] of Object.entries(flags)) values[name] ??= flag.default;
     checkExclusive(command, progress);
+    // Flags behind a verb of another program are of that verb.
+    const foreign = argument === undefined ? undefined : foreignVerb(located, argument);
+    if (foreign !== undefined) problems.splice(0, problems.length, foreign);
     // The value of an unknown flag is among the arguments.
-    if (!progress.unknown) problems.push(...argumentProblems(located, positional));
+    else if (!progress.unknown) problems.push(...argumentProblems(located, positional));
   }
   return { ...located, values, given, args: positional, help: progress.help, problems: problems.map(oneLine) };
 }
@@ -183,6 +186,13 @@ function checkExclusive(command: Command, progress: ParseProgress): void {
       progress.problems.push(`${progress.path}: ${names} exclude each other; give one of them`);
     }
   }
+}
+
+/** What a verb of another program is called here; undefined: it is no such verb. */
+function foreignVerb(located: Located, verb: string): string | undefined {
+  const { elsewhere = {} } = located.command;
+  if (!Object.hasOwn(elsewhere, verb)) return undefined;
+  return `${pathOf(located)}: unknown command "${verb}"; here it is ${elsewhere[verb]}`;
 }
 
 function argumentProblems(located: Located, args: readonly string[]): string[] {

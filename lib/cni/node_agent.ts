@@ -12,6 +12,8 @@
  * @module
  */
 import type { Kernel } from "../kernel/kernel.ts";
+import { type Ambient, ambientAgent, type AmbientNodeOptions } from "./ambient/start.ts";
+import type { Logger } from "../kernel/log/log.ts";
 import { Installer } from "./install/loop.ts";
 import type { NodeFolders } from "./install/installer.ts";
 import { readOrchConfig } from "./install/orch_config.ts";
@@ -45,6 +47,8 @@ export interface NodeAgentOptions {
   readonly repairPlace?: Partial<RepairPlace>;
   /** Name of the cluster, for metrics (CLUSTER_ID). */
   readonly cluster: string;
+  /** Undefined: no ambient mode on this node. */
+  readonly ambient?: AmbientNodeOptions;
   /** Instead of the orchestrator's API. */
   readonly pods?: PodSource;
 }
@@ -56,7 +60,7 @@ export interface NodeAgent {
 }
 
 /** The folder of the pods' network namespaces, mounted from the node. */
-const NAMESPACES = "/var/run/netns";
+export const NAMESPACES = "/var/run/netns";
 
 /** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */
 const LEAVE_MS = 4000;
@@ -82,8 +86,10 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
     metrics: kernel.metrics,
     runFolderMade: () => ports.renewSocket(),
   });
-  const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, () => installer.notReady);
   const { scopedLock, excludeNamespaces } = options.desired;
+  const ambient = options.ambient && ambientAgent(options.ambient, { runDir: folders.run, scopedLock }, pods, kernel);
+  const notReady = () => ambient?.agent.notReady ?? installer.notReady;
+  const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, notReady, ambient?.agent);
   const place = {
     namespaces: NAMESPACES,
     redirector: () => systemRedirector({ scopedLock, factsFile: undefined }),
@@ -94,9 +100,24 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
     const how = await howToLeave(options.desired, pods, kernel);
     await installer.stop();
     installer.leave(how);
+    if (ambient !== undefined) await leaveAmbient(ambient, how, log);
   });
-  installer.start();
+  if (ambient === undefined) installer.start();
+  // Until then the plugin of an earlier run keeps pods in ambient mode without network.
+  else startAmbient(ambient, log, () => installer.start());
   return { installer, ports };
+}
+
+/** Starts the agent. The plugin is installed when the agent has brought in the node's pods. */
+function startAmbient({ agent }: Ambient, log: Logger, ready: () => void): void {
+  agent.start().then(ready, (error) => log.error("the ambient node agent cannot start", { error }));
+}
+
+/** Rules of pods stay in either case: without them the pods would leave the mesh. */
+async function leaveAmbient({ agent, leaveForGood }: Ambient, how: Leaving, log: Logger): Promise<void> {
+  await agent.stop();
+  if (how !== "for good") return;
+  await leaveForGood().catch((error) => log.warn("the exemption of probes cannot be taken away", { error }));
 }
 
 function startRepair(
@@ -115,8 +136,11 @@ function startRepair(
   });
 }
 
+/** Whether another installer comes, with the reason. */
+type Leaving = { readonly handOver: string } | "for good";
+
 /**
- * For good only if the orchestrator reports that the installer's daemon set is gone or going. A restart of the node, an
+ * For good only if the user says so, or if the orchestrator reports that the installer's daemon set is gone or going. A restart of the node, an
  * upgrade, and an unreachable orchestrator leave the plugin in place: without the plugin pods would start outside of
  * the mesh.
  */
@@ -124,8 +148,9 @@ async function howToLeave(
   desired: DesiredStateOptions,
   pods: PodSource,
   kernel: Kernel,
-): Promise<{ handOver: string } | "for good"> {
+): Promise<Leaving> {
   const log = kernel.log.scope("cni-agent");
+  if (desired.leavesForGood === true) return "for good";
   if (desired.podName === "") {
     return { handOver: "POD_NAME is not set, so it is not known whether another installer comes" };
   }

@@ -6,15 +6,17 @@
  */
 import { hash as digest } from "node:crypto";
 import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
-import { movedOrigin, type Origin } from "../finding/origin.ts";
+import { movedOrigin, type Origin, originInFile } from "../finding/origin.ts";
 import { CONNECTION_ANNOTATIONS } from "./kinds/workload_entry/registration.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
+import type { JsonObject } from "./schema/json.ts";
 import { objectKey } from "./types.ts";
 
-/** The part of a status that translation reads. */
+/** The parts of a status that are kept: what translation reads, and the whole status where this server writes it. */
 export interface StatusFacts {
   readonly assigned?: readonly AssignedAddress[] | undefined;
   readonly healthy?: boolean | undefined;
+  readonly status?: JsonObject | undefined;
 }
 
 /** An object read from a source. */
@@ -26,6 +28,7 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
   readonly origin: Origin;
   readonly assigned?: readonly AssignedAddress[];
   readonly healthy?: boolean;
+  readonly status?: JsonObject;
   #hash: string | undefined;
 
   constructor(
@@ -33,7 +36,7 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
     meta: ObjectMeta,
     spec: SpecOf<K>,
     origin: Origin,
-    { assigned, healthy }: StatusFacts = {},
+    { assigned, healthy, status }: StatusFacts = {},
   ) {
     this.kind = kind;
     this.key = objectKey(kind, meta.namespace, meta.name);
@@ -42,6 +45,7 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
     this.origin = origin;
     if (assigned !== undefined) this.assigned = assigned;
     if (healthy !== undefined) this.healthy = healthy;
+    if (status !== undefined) this.status = status;
   }
 
   get hash(): string {
@@ -53,6 +57,12 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
 export function movedObject(object: ConfigObject, by: number): ConfigObject {
   const { kind, meta, spec, origin } = object;
   return new HashedObject(kind, meta, spec, movedOrigin(origin, by), object);
+}
+
+/** The same object in another document of another file, which holds a refused text of the object. */
+export function objectInFile(object: ConfigObject, file: string, line: number): ConfigObject {
+  const { kind, meta, spec, origin } = object;
+  return new HashedObject(kind, meta, spec, originInFile(origin, file, line), object);
 }
 
 /** Kinds whose labels are data: the labels become labels of services and workloads. */

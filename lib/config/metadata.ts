@@ -55,11 +55,22 @@ export function parseMeta(raw: unknown, defaultNamespace: string, report: Findin
   };
 }
 
-/** Checks the names of a derived object. */
-export function checkNames({ name, namespace }: Pick<ObjectMeta, "name" | "namespace">, report: Findings): void {
+/**
+ * Checks the names of a derived object.
+ *
+ * @param isClusterWide Whether the object's kind has no namespaces.
+ */
+export function checkNames(
+  { name, namespace }: Pick<ObjectMeta, "name" | "namespace">,
+  report: Findings,
+  isClusterWide: boolean,
+): void {
   const wrongName = objectNameProblem(name);
   if (wrongName !== undefined) report.error("metadata.name", name, `a name (${wrongName})`);
-  if (!isDnsLabel(namespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
+  if (isClusterWide && namespace !== "") report.error("metadata.namespace", namespace, "no namespace");
+  if (!isClusterWide && !isDnsLabel(namespace)) {
+    report.error("metadata.namespace", namespace, "the name of a namespace");
+  }
 }
 
 function parseTimestamp(raw: unknown, report: Findings): number {

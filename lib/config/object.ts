@@ -5,20 +5,22 @@
  *
  * @module
  */
-import { type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
+import { asWarning, type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import { Findings } from "../finding/findings.ts";
+import { isClusterWideKind, isGatewayApiKind } from "./spelling/kind_names.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
 import { readAssigned } from "./kinds/assigned_addresses.ts";
 import { readHealth } from "./kinds/workload_entry/health_condition.ts";
 import { HashedObject, type StatusFacts } from "./hashed_object.ts";
+import type { JsonObject } from "./schema/json.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin, WrittenKind } from "../finding/origin.ts";
-import { withPeersKeys } from "./spelling/peers.ts";
-import { isIstioGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
+import { withIstioKeys } from "./spelling/istio.ts";
+import { isGatewayApiGroup, isIstioGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** The result of {@link parseObject}. */
@@ -44,20 +46,24 @@ export interface ParseOptions {
 /** Parses and validates one object. Never throws. The size of the tree bounds the cost. */
 export function parseObject(tree: unknown, from: Origin, options: ParseOptions): ParsedObject {
   const { apiVersion, kind, metadata, spec: writtenSpec } = isObject(tree) ? tree : {};
-  const origin = withPeersKeys(spelledOrigin(from, apiVersion, kind), metadata);
+  const origin = withIstioKeys(spelledOrigin(from, apiVersion, kind), metadata);
   const found = typeof apiVersion === "string" && typeof kind === "string"
     ? lookupKind(apiVersion, kind)
     : lookupHeadless(apiVersion, kind, isObject(metadata) && isObject(writtenSpec));
-  const name = nameOf(tree, found.known ? found.kind : kind, options);
+  const ofKind = found.known && isClusterWideKind(found.kind) ? { ...options, defaultNamespace: "" } : options;
+  const name = nameOf(tree, found.known ? found.kind : kind, ofKind);
   const report = new Findings(placeOf(name, origin));
   if (!isObject(tree) || !found.known) {
     if (found.known || found.foreign) return { findings: report.list, foreign: true, name };
     report.error(found.field, found.field === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
     return { findings: report.list, foreign: false, name };
   }
-  const meta = parseMeta(tree["metadata"], options.defaultNamespace, report, options.pool);
+  const meta = parseMeta(tree["metadata"], ofKind.defaultNamespace, report, options.pool);
+  if (meta.namespace !== "" && isClusterWideKind(found.kind)) {
+    report.error("metadata.namespace", meta.namespace, `no namespace: a ${found.kind} is in none`);
+  }
   refuseTestAnnotation(meta, report);
-  const spec = parseSpec(found.kind, tree["spec"], meta, report, options);
+  const spec = parseSpec(found.kind, tree["spec"], meta, origin, report, options);
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
   const object = new HashedObject(found.kind, meta, spec, origin, statusFacts(found.kind, tree["status"]));
@@ -67,6 +73,7 @@ export function parseObject(tree: unknown, from: Origin, options: ParseOptions):
 
 function statusFacts(kind: Kind, status: unknown): StatusFacts {
   if (kind === "ServiceEntry") return { assigned: readAssigned(status) };
+  if (isGatewayApiKind(kind)) return isObject(status) ? { status: status as JsonObject } : {};
   return kind === "WorkloadEntry" ? { healthy: readHealth(status)?.healthy } : {};
 }
 
@@ -79,7 +86,7 @@ export function objectFromSpec<K extends Kind>(
 ): ParsedObject {
   const name = { kind, namespace: meta.namespace, name: meta.name };
   const report = new Findings(placeOf(name, origin));
-  checkNames(meta, report);
+  checkNames(meta, report, isClusterWideKind(kind));
   // The table pairs each kind's rules with its own spec. The compiler cannot follow that through a generic K.
   (KIND_TABLE[kind].validate as Validate<ConfigObject<K>["spec"]>)(spec, meta, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
@@ -93,10 +100,11 @@ const SPELLINGS = new Map<string, WrittenKind>();
 /** Most spellings kept; a hostile text may contain any number. */
 const MOST_SPELLINGS = 1000;
 
-/** The origin with the object's spelling, if Istio's. */
+/** The origin with the object's spelling, if Istio's or the Gateway API's. */
 function spelledOrigin(origin: Origin, apiVersion: unknown, kind: unknown): Origin {
   if (origin.from === "derived" || typeof apiVersion !== "string" || typeof kind !== "string") return origin;
-  if (!isIstioGroup(apiVersion)) return origin;
+  // The author's version of the Gateway API counts too: definitions serve some kinds in alpha versions alone.
+  if (!isIstioGroup(apiVersion) && !isGatewayApiGroup(apiVersion)) return origin;
   const [version, word] = [shownName(apiVersion), shownName(kind)];
   const key = `${version} ${word}`;
   let written = SPELLINGS.get(key);
@@ -133,6 +141,7 @@ function parseSpec<K extends Kind>(
   kind: K,
   raw: unknown,
   meta: ObjectMeta,
+  from: Origin,
   report: Findings,
   options: ParseOptions,
 ): ConfigObject<K>["spec"] {
@@ -141,26 +150,42 @@ function parseSpec<K extends Kind>(
     schema: Field<ConfigObject<K>["spec"]>;
     validate: Validate<ConfigObject<K>["spec"]>;
   };
-  if (kind !== "AuthorizationPolicy" && Object.hasOwn(meta.annotations, "mesh.io/dry-run")) {
+  // The Gateway API's kinds belong to others too, who may give the annotation a meaning.
+  const hasDryRuns = kind === "AuthorizationPolicy" || isGatewayApiKind(kind);
+  if (!hasDryRuns && Object.hasOwn(meta.annotations, "mesh.io/dry-run")) {
     report.error(
       'metadata.annotations["mesh.io/dry-run"]',
       meta.annotations["mesh.io/dry-run"],
       "an AuthorizationPolicy: no other kind has dry runs",
     );
   }
-  const context = new DecodeContext("spec", report, "error", options.pool);
+  const isTaken = isTakenByDefinition(kind, from);
+  const context = new DecodeContext("spec", report, isTaken ? "warning" : "error", options.pool);
   const spec = definition.schema.decode(raw ?? {}, context) ?? definition.schema.zero();
-  if (context.failed.length === 0) definition.validate(spec, meta, report);
+  if (context.failed.length === 0 && !isTaken) definition.validate(spec, meta, report);
   else {
     // Rules also run on incomplete specs, to report all mistakes at once, but not on values that did not decode.
-    const rules = report.fork();
+    const rules = report.fork(context.failed);
     definition.validate(spec, meta, rules);
     for (const one of rules.list) {
-      if (!context.failed.some((path) => isAtOrBelow(one.place.field, path))) report.add(one);
+      if (context.failed.some((path) => isAtOrBelow(one.place.field, path))) continue;
+      report.add(isTaken ? asWarning(one, TAKEN_WITH_FAULT) : one);
     }
   }
   return spec;
 }
+
+/**
+ * Whether an API server has checked an object by a definition of the Gateway API, perhaps an older or newer definition
+ * than the one whose rules stand here. Such an object is not refused for a rule or for an unknown field: without the
+ * object nobody would write its status. The rule with the fault serves nothing.
+ */
+function isTakenByDefinition(kind: Kind, { from }: Origin): boolean {
+  return from === "api" && isGatewayApiKind(kind);
+}
+
+const TAKEN_WITH_FAULT =
+  "The object is taken, because the cluster's definition takes it. The field may have no effect.";
 
 function isAtOrBelow(field: string, path: string): boolean {
   return field.startsWith(path) &&

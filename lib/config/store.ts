@@ -61,6 +61,13 @@ export interface ChangeSet<O extends StoredObject = ConfigObject> {
   readonly hidden: { readonly before: readonly HiddenObject<O>[]; readonly after: readonly HiddenObject<O>[] };
 }
 
+/** The objects that came, changed or went: of a changed object the new version. Refreshed objects are left out. */
+export function changedObjects<O extends StoredObject>(
+  { added, removed, updated }: Pick<ChangeSet<O>, "added" | "removed" | "updated">,
+): O[] {
+  return [...added, ...removed, ...updated.map((one) => one.new)];
+}
+
 /** Gets change sets in their order, after the store holds the new state. Must not throw. */
 export type StoreListener<O extends StoredObject = ConfigObject> = (changes: ChangeSet<O>) => void;
 

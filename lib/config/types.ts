@@ -6,6 +6,7 @@
 import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
 import type { Kind, KindSpecs } from "./kinds/kinds.ts";
 import type { Origin } from "../finding/origin.ts";
+import type { JsonObject } from "./schema/json.ts";
 
 export type { Kind } from "./kinds/kinds.ts";
 
@@ -22,7 +23,10 @@ export const UNDATED = 8_640_000_000_000_000;
 /** Metadata of an object, labels and annotations in our spelling (`mesh.io`, never `istio.io`). */
 export interface ObjectMeta {
   readonly name: string;
-  /** Never empty: objects without a namespace get the source's default namespace. */
+  /**
+   * Objects without a namespace get the source's default namespace. Empty only for kinds whose objects are in no
+   * namespace.
+   */
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -40,7 +44,7 @@ export interface ObjectMeta {
  */
 export interface ConfigObject<K extends Kind = Kind> {
   readonly kind: K;
-  /** `kind/namespace/name`. */
+  /** `kind/namespace/name`; without a namespace `kind//name`. */
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: SpecOf<K>;
@@ -48,6 +52,8 @@ export interface ConfigObject<K extends Kind = Kind> {
   readonly assigned?: readonly AssignedAddress[];
   /** Whether the status calls the workload of a WorkloadEntry healthy; absent: the status does not say. */
   readonly healthy?: boolean;
+  /** The status as read, of kinds of the Gateway API; absent: none was read. Not part of the hash. */
+  readonly status?: JsonObject;
   readonly origin: Origin;
   readonly hash: string;
 }
@@ -55,7 +61,7 @@ export interface ConfigObject<K extends Kind = Kind> {
 /** An object of any kind as a union, so that `switch (object.kind)` narrows `object.spec`. */
 export type AnyConfigObject = { [K in Kind]: ConfigObject<K> }[Kind];
 
-/** Key of an object: `kind/namespace/name`. */
+/** Key of an object: `kind/namespace/name`; without a namespace `kind//name`. */
 export function objectKey(kind: Kind, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
 }

@@ -5,7 +5,7 @@
  */
 import { FACT_API_VERSIONS, FACT_KINDS, type FactKind } from "../config/facts/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { groupOfKind } from "../config/spelling/spelling.ts";
+import { apiVersionOfKind, spellingsOfKind } from "../config/spelling/spelling.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
@@ -56,7 +56,7 @@ export function krtz(request: HttpRequest, view: DebugView): HttpResponse {
 }
 
 function kindName(kind: (typeof KINDS)[number]): string {
-  return `${groupOfKind(kind)}.mesh.io/v1/${kind}`;
+  return `${apiVersionOfKind(kind)}/${spellingsOfKind(kind)[0] ?? kind}`;
 }
 
 function factName(kind: FactKind): string {

@@ -55,12 +55,103 @@ function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store
     .map(({ meta: { namespace, name } }) => objectKey("ServiceEntry", namespace, name));
 }
 
+/**
+ * The connected proxies with a resource made from an object of a group, by group. Everything is looked at once, however
+ * many objects there are. Unlike {@linkcode concernedProxies}, proxies with failed builders count only if they have such
+ * a resource.
+ *
+ * @param groups The groups of each object, by the object's key.
+ */
+export function proxiesByGroup<Group>(
+  groups: ReadonlyMap<string, readonly Group[]>,
+  view: DebugView,
+): ReadonlyMap<Group, ReadonlySet<PushProgress>> {
+  const found = new Map<Group, Set<PushProgress>>();
+  if (groups.size === 0) return found;
+  const search = new GroupSearch(
+    new Map(groups.entries().flatMap(([key, of]) => causesOf(key, view).map((one) => [one, of]))),
+  );
+  const sidecars = sidecarsOfNodes(groups, view);
+  for (const { stream, progress } of view.xds.streams()) {
+    if (!stream || !progress) continue;
+    const { withheld, id } = stream.view;
+    const keys = [...withheld?.keys() ?? [], ...sidecars.get(id) ?? []];
+    const own = new Set([...search.groupsOf(stream.view), ...keys.flatMap((key) => groups.get(key) ?? [])]);
+    for (const group of own) found.getOrInsertComputed(group, () => new Set()).add(progress);
+  }
+  return found;
+}
+
+/** The keys that resources name as the cause for an object. */
+function causesOf(key: string, view: DebugView): string[] {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  const entry = kind === "WorkloadEntry" ? view.store.get("WorkloadEntry", namespace, name) : undefined;
+  return entry === undefined ? [key] : selectingEntries(entry, view);
+}
+
+/** The Sidecars of interest, by the id of the nodes that they decide about. */
+function sidecarsOfNodes(
+  groups: ReadonlyMap<string, unknown>,
+  view: DebugView,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  if (!groups.keys().some((key) => key.startsWith("Sidecar/"))) return found;
+  for (const { proxy, proxyClass: { scope: { sidecar } } } of view.translator.proxies()) {
+    if (sidecar !== undefined && groups.has(sidecar.key)) found.set(proxy.nodeId, [sidecar.key]);
+  }
+  return found;
+}
+
+/** Finds the groups of the objects that resources are made from. Each bucket and set is looked at once. */
+class GroupSearch<Group> {
+  readonly #groups: ReadonlyMap<string, readonly Group[]>;
+  readonly #ofBucket = new Map<ResourceBucket, readonly Group[]>();
+  readonly #ofSet = new Map<ResourceSet, readonly Group[]>();
+  readonly #askers = new RouteAskers();
+
+  constructor(groups: ReadonlyMap<string, readonly Group[]>) {
+    this.#groups = groups;
+  }
+
+  groupsOf(view: ProxyView): ReadonlySet<Group> {
+    const found = new Set(TYPES.flatMap((type) => view.resourceSets(type) ?? []).flatMap((set) => this.#inSet(set)));
+    for (const routes of view.resourceSets(ROUTE) ?? []) {
+      for (const route of routes.list) {
+        const hosts = view.virtualHosts(route.name).flatMap((set) => this.#inSet(set));
+        const own = new Set([...this.#inResource(route), ...hosts]).difference(found);
+        if (own.size === 0 || !this.#askers.hasAsker(route.name, view)) continue;
+        for (const group of own) found.add(group);
+      }
+    }
+    return found;
+  }
+
+  #inSet(set: ResourceSet): readonly Group[] {
+    let found = this.#ofSet.get(set);
+    if (found === undefined) {
+      this.#ofSet.set(set, found = [...new Set(set.buckets.flatMap((bucket) => this.#inBucket(bucket)))]);
+    }
+    return found;
+  }
+
+  #inBucket(bucket: ResourceBucket): readonly Group[] {
+    let found = this.#ofBucket.get(bucket);
+    if (found === undefined) {
+      this.#ofBucket.set(bucket, found = [...new Set(bucket.resources.flatMap((one) => this.#inResource(one)))]);
+    }
+    return found;
+  }
+
+  #inResource({ causes }: EncodedResource): readonly Group[] {
+    return causes.flatMap((cause) => this.#groups.get(cause) ?? []);
+  }
+}
+
 /** Looks for resources made from some objects. Each bucket and set is remembered. */
 class CauseSearch {
   readonly #keys: ReadonlySet<string>;
   readonly #caused = new ByBucket(({ causes }) => causes.some((cause) => this.#keys.has(cause)));
-  /** The listeners that ask for a route configuration, by the configuration's name. */
-  readonly #askers = new Map<string, ByBucket>();
+  readonly #askers = new RouteAskers();
 
   constructor(keys: Iterable<string>) {
     this.#keys = new Set(keys);
@@ -75,12 +166,18 @@ class CauseSearch {
     return (view.resourceSets(ROUTE) ?? []).some((routes) =>
       routes.list.some((route) =>
         (this.#caused.is(route) || view.virtualHosts(route.name).some((set) => this.#caused.any(set))) &&
-        this.#isAskedFor(route.name, view)
+        this.#askers.hasAsker(route.name, view)
       )
     );
   }
+}
 
-  #isAskedFor(route: string, view: ProxyView): boolean {
+/** The listeners that ask for route configurations. Each name and bucket is looked at once. */
+class RouteAskers {
+  readonly #askers = new Map<string, ByBucket>();
+
+  /** Whether a listener of a proxy asks for a route configuration. */
+  hasAsker(route: string, view: ProxyView): boolean {
     let askers = this.#askers.get(route);
     if (askers === undefined) {
       // Field 2 of `Rds` in its encoded form: the listener must not be decoded for the name.

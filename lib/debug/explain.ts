@@ -1,5 +1,5 @@
 /**
- * `/debug/explain`: where a request of a connected proxy goes, and which object decided each step.
+ * `/debug/explain`: where a request of a connected proxy, or of a pod without a proxy, goes, and which object decided each step.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { queried, textQuery } from "./query.ts";
 import { NotExplained } from "./runners.ts";
 
 const QUERY = z.object({
-  from: textQuery("a connected proxy: namespace/name, its address or its node id"),
+  from: textQuery("a connected proxy or a pod: namespace/name, its address, or the node id of the proxy"),
   to: textQuery("a URL or host:port"),
   method: textQuery("a method such as GET").default("GET"),
   headers: z.string().default(""),

@@ -6,6 +6,7 @@
 import { type Finding, findingIdentity, findingKeys, findingKind } from "../finding/finding.ts";
 import { describeOrigin } from "../finding/origin.ts";
 import { saidOnce } from "../finding/said_once.ts";
+import { codeUrl } from "./finding_codes.ts";
 import { objectUrl } from "./links.ts";
 import { lostInTranslation } from "./lost_effect.ts";
 import { allWarnings } from "./pushes.ts";
@@ -13,9 +14,11 @@ import type { DebugView } from "./view.ts";
 import { settledFindings } from "./within.ts";
 import type { DescribedList } from "./list_page.ts";
 
-const SEVERITIES = ["error", "warning", "info"] as const;
+/** The worst first. */
+export const SEVERITIES = ["error", "warning", "info"] as const;
 
-const TONES = { error: "bad", warning: "warn", info: "dim" } as const;
+/** The tone of each severity. */
+export const TONES = { error: "bad", warning: "warn", info: "dim" } as const;
 
 /**
  * `/debug/problemz`: the present findings of reading configuration, of the analysis of the whole mesh, and of translation
@@ -25,6 +28,10 @@ export const FINDINGS: DescribedList<Finding, void> = {
   title: "Findings",
   noun: "finding",
   none: "Nothing is wrong.",
+  beside: [
+    { title: "findings by code", link: "/debug/findings_by_code" },
+    { title: "meaning of the codes", link: "/debug/finding_codes" },
+  ],
   ready: settledFindings,
   rows: (view) => saidOnce([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)]),
   people: (_, view) => findingsOf(view),
@@ -37,7 +44,7 @@ export const FINDINGS: DescribedList<Finding, void> = {
   ],
   columns: [
     { title: "Severity", cell: ({ severity }) => ({ tone: TONES[severity], word: severity }) },
-    { title: "Code", cell: ({ code }) => ({ code }) },
+    { title: "Code", cell: ({ code }) => ({ code, link: codeUrl(code), title: "What the code means" }) },
     {
       title: "Objects",
       cell: (one) =>

@@ -19,6 +19,16 @@ export function serviceUrl(key: string): string {
   return withQuery("/debug/endpointShardz", { service: key });
 }
 
+/** The description of a pod or of another workload, by its name: `namespace/name`. */
+export function podDescriptionUrl(name: string): string {
+  return withQuery("/debug/describe", { pod: name });
+}
+
+/** The description of a service, by its key (`namespace/hostname`). */
+export function serviceDescriptionUrl(key: string): string {
+  return withQuery("/debug/describe", { service: key });
+}
+
 /** A path with a query; empty values are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const found = new URLSearchParams();

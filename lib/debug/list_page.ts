@@ -22,7 +22,7 @@ export type CellPart =
   | number
   | { readonly text: string; readonly link: string; readonly title?: string }
   | { readonly mono: string }
-  | { readonly code: string }
+  | { readonly code: string; readonly link?: string; readonly title?: string }
   | { readonly dim: string }
   | { readonly time: number }
   | StateWord;
@@ -36,6 +36,8 @@ export interface ListColumn<Row, Look> {
   /** The cells are numbers, aligned on the right. */
   readonly isNumber?: true;
   cell(row: Row, look: Look): Cell;
+  /** What the rows are sorted by; default: the first part of the cell. */
+  order?(row: Row, look: Look): string | number;
 }
 
 /** A choice among the rows by a query parameter. */
@@ -50,7 +52,7 @@ export interface ListFilter<Row, Look> {
   read?(asked: string): string;
   /** Whether a row matches an asked value; default: the row's own value is equal. */
   matches?(row: Row, asked: string, look: Look): boolean;
-  /** The expected value in a query of programs; absent: only people use the filter. */
+  /** The filter for programs: a description of the expected values. Absent: only people use the filter. */
   readonly forPrograms?: string;
 }
 
@@ -71,6 +73,8 @@ export interface ListTable<Row, Look> {
 /** A page with a single list. */
 export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
   readonly title: string;
+  /** Pages about the same subject. Default: none. */
+  readonly beside?: readonly { readonly title: string; readonly link: string }[];
   /** Query parameters of programs and people beside the filters. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   /** Waits a moment for rows that follow a push. */
@@ -79,7 +83,7 @@ export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
   rows(view: DebugView, query: URLSearchParams): readonly Row[] | HttpResponse;
   /** The rows for people; default: the rows for programs. */
   people?(rows: readonly Row[], view: DebugView): readonly Row[];
-  /** The JSON of the rows; lazy lists are written in turns. */
+  /** The JSON of the rows. Lazy lists in the answer are read and written piece by piece. */
   json(rows: readonly Row[], view: DebugView): unknown;
   /** Further data for cells and filters, made once for each request. */
   look(view: DebugView): Look;
@@ -127,7 +131,7 @@ export function chosenRows<Row, Look>(
   );
 }
 
-/** Whether a list is the response in its place. */
+/** Whether a page has given a response instead of rows. */
 export function isResponse<Row>(rows: readonly Row[] | HttpResponse): rows is HttpResponse {
   return "status" in rows;
 }

@@ -12,25 +12,37 @@ import { changeCommand } from "./change.ts";
 import { configDump, ecdsz, edsz } from "./config_dump.ts";
 import { krtz, resourcesz } from "./collections.ts";
 import { factz, passedOver } from "./facts.ts";
+import { CALLS } from "./calls.ts";
+import { graphPage } from "./graph.ts";
+import { learnedScope } from "./learned_scope.ts";
 import { inject } from "./injection.ts";
 import { live } from "./live.ts";
 import { ndsz } from "./names.ts";
 import { FINDINGS, WARNINGS } from "./findings.ts";
+import { FINDING_CODES } from "./finding_codes.ts";
+import { FINDINGS_BY_CODE } from "./findings_by_code.ts";
+import { overview } from "./overview.ts";
 import { type AnyDescribedList, type DescribedList, listAnswer } from "./list_page.ts";
 import { OBJECTS } from "./objects.ts";
 import { SERVICES } from "./services.ts";
 import { adsz, CONNECTIONS, forceDisconnect, SYNCZ } from "./proxies.ts";
+import { describePage } from "./describe.ts";
 import { explainPage } from "./explain.ts";
 import { POLICIES, pushContext } from "./policies.ts";
+import { TUNNEL_RESOURCES } from "./ambient.ts";
+import { AMBIENT_PODS } from "./ambient_pods.ts";
+import { AMBIENT_SERVICES } from "./ambient_services.ts";
 import { MAX_PREVIEW_BODY, preview } from "./preview.ts";
 import { PUSHES, pushStatus } from "./pushes.ts";
+import { ROLLOUTS } from "./rollouts.ts";
+import { SAVINGS } from "./savings.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
 import { sidecarz } from "./sidecar.ts";
 import { telemetryz } from "./telemetry.ts";
 import type { DebugView } from "./view.ts";
-import { clusterz, endpointShardz, instancesz, leaderz, mcsz, mesh, networkz } from "./world.ts";
+import { clusterz, deploymentz, endpointShardz, instancesz, leaderz, mcsz, mesh, networkz } from "./world.ts";
 
 export interface Page {
   /** Below `/debug/`. */
@@ -88,9 +100,17 @@ export const PAGES: readonly Page[] = [
     help: "the services and destination rules that a proxy sees, and its Sidecar; ?proxyID=",
     answer: sidecarz,
   },
+  listed("calls", "what workloads have called, as far as their sidecars ask; ?namespace=", CALLS),
+  {
+    path: "learned_scope",
+    help: "the Sidecar that fits what a workload has called, what it leaves out and saves; ?workload=namespace/name",
+    answer: learnedScope,
+  },
+  listed("savings", "memory and bytes that on-demand discovery saves, and would save, by namespace", SAVINGS),
   { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
   { path: "ecdsz", help: "the extension configurations that a proxy should have; ?proxyID=", answer: ecdsz },
   listed("pushes", "the last pushes: triggers, proxies, types, bytes, time, slowest", PUSHES),
+  listed("rollouts", "objects of which only some proxies have the newest version: stage, proxies, why", ROLLOUTS),
   {
     path: "live",
     help: "whether an edit is in force, where, why not; ?object=kind/namespace/name, wait=30s",
@@ -104,12 +124,30 @@ export const PAGES: readonly Page[] = [
   },
   listed("warningz", "accepted settings that proxies do not get: code, objects, message", WARNINGS),
   listed("problemz", "findings about configuration: code, severity, place, value, expected, message", FINDINGS),
+  listed(
+    "findings_by_code",
+    "findings by code: count, objects, and the connected proxies with something made from them; ?severity=",
+    FINDINGS_BY_CODE,
+  ),
+  listed("finding_codes", "meaning, effect and fix of each code of findings; ?code=", FINDING_CODES),
+  {
+    path: "overview",
+    help:
+      "whether everything is all right: a verdict with reasons, findings by code, proxies by state, certificates, sources, pushes of the last hour, memory",
+    answer: unqueried(overview),
+  },
   { path: "search", help: "objects, proxies and services whose name holds ?q=", answer: search },
   {
     path: "explain",
     help:
-      "where a request of a connected proxy goes, and why; ?from=namespace/name, to=URL, method=, headers= (one a line)",
+      "where a request of a connected proxy or of a pod goes, and why; ?from=namespace/name, to=URL, method=, headers= (one a line)",
     answer: explainPage,
+  },
+  {
+    path: "describe",
+    help:
+      "the objects that concern a pod or a service: services, routes, rules, gateways, policies, mutual TLS, findings; ?pod=name.namespace or service=",
+    answer: describePage,
   },
   {
     path: "preview",
@@ -147,6 +185,12 @@ export const PAGES: readonly Page[] = [
     answer: unqueried(krtz),
   },
   listed("registryz", "all services", SERVICES),
+  {
+    path: "graph",
+    help:
+      "who may call whom and how: policies, mutual TLS, visibility, routes, gateways, measured requests and errors, by namespace; ?namespace= opens one",
+    answer: graphPage,
+  },
   { path: "endpointShardz", help: "endpoints by service and shard", answer: unqueried(endpointShardz) },
   { path: "endpointz", help: "old name of endpointShardz", answer: unqueried(endpointShardz) },
   { path: "instancesz", help: "services at the addresses of each connected proxy", answer: unqueried(instancesz) },
@@ -167,7 +211,23 @@ export const PAGES: readonly Page[] = [
     help: "services that clusters share: exporters, importers, addresses, and the clusters that see them",
     answer: unqueried(mcsz),
   },
+  listed(
+    "ambient_pods",
+    "pods: captured or not and why, tunnels that acknowledged them, waypoints, where each policy is enforced; ?namespace=, node=, state=, policy=",
+    AMBIENT_PODS,
+  ),
+  listed(
+    "ambient_services",
+    "services that node tunnels get: whether the waypoint is really on the way, and why not; ?namespace=, way=, waypoint=",
+    AMBIENT_SERVICES,
+  ),
+  listed("ambientz", "what node tunnels get: workloads, services and policies; ?namespace=", TUNNEL_RESOURCES),
   { path: "leaderz", help: "leaders of the duties that one server does for all, by lock", answer: unqueried(leaderz) },
+  {
+    path: "deploymentz",
+    help: "managed Gateways that this server deploys: state, reasons, and the turn of those that will get new pods",
+    answer: unqueried(deploymentz),
+  },
   {
     path: "inject",
     help: "the configuration of injection, its source and its mistakes; pods without a proxy",

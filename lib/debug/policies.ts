@@ -11,6 +11,7 @@ import type { NetworkEntrance } from "../registry/types.ts";
 import { objectsByNamespace } from "./by_namespace.ts";
 import { objectUrl } from "./links.ts";
 import type { DescribedList } from "./list_page.ts";
+import { policyWorkload } from "./policy_workload.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
@@ -50,8 +51,11 @@ function policiesOf(proxyID: string, view: DebugView): readonly AuthorizationPol
   if (isAnswer(connection)) return connection;
   const state = proxyStateOf(connection, view);
   if (state === undefined) return [];
-  const { namespace, properties: { labels } } = state.proxy;
-  return view.translator.mesh.authorizationPolicies.of({ namespace, labels });
+  const workload = policyWorkload(state, view);
+  const { layersPolicies, mesh: { authorizationPolicies } } = view.translator;
+  const targeted = authorizationPolicies.of(workload);
+  if (workload.ofWaypoint === undefined || !layersPolicies) return targeted;
+  return [...authorizationPolicies.layered(workload), ...targeted];
 }
 
 /** Policies by namespace, in the form of Istio's pages. */
@@ -83,8 +87,11 @@ export function pushContext(request: HttpRequest, view: DebugView): HttpResponse
 
 /** An entrance for each of its clusters. An entrance without known clusters has one entry without a cluster. */
 function gateways(entrances: readonly NetworkEntrance[]): LazyList {
-  const each = entrances.flatMap(({ network, address, port, clusterIds = [""] }) =>
-    clusterIds.map((cluster) => ({ Network: network, Cluster: cluster, Addr: address, Port: port }))
+  const each = entrances.flatMap(({ network, address, port, hbone, clusterIds = [""] }) =>
+    clusterIds.map((cluster) => ({
+      ...{ Network: network, Cluster: cluster, Addr: address },
+      ...(hbone ? { HBONEPort: port } : { Port: port }),
+    }))
   );
   return LazyList.of(each, (gateway) => gateway);
 }

@@ -26,8 +26,47 @@ interface NodeName {
 
 /** Reads a node id. Missing parts are empty. */
 export function nodeName({ node }: XdsConnection): NodeName {
-  const [type = "", address = "", name = ""] = (node?.id ?? "").split("~");
-  return { type, address, name: name === "" ? node?.id ?? "" : name };
+  return nodeNames(node?.id ?? "");
+}
+
+/** The parts of a node id. An id of another form is the name. */
+export function nodeNames(id: string): NodeName {
+  const [type = "", address = "", name = ""] = id.split("~");
+  return { type, address, name: name === "" ? id : name };
+}
+
+/** How far a proxy is, in a word. */
+export type ProxyCondition = "synced" | "behind" | "rejecting" | "failing";
+
+/** The conditions of proxies, each with the words about one proxy and about several. */
+export const PROXY_CONDITIONS: readonly {
+  readonly condition: ProxyCondition;
+  readonly tone: "good" | "warn" | "bad";
+  readonly one: string;
+  readonly several: string;
+}[] = [
+  { condition: "synced", tone: "good", one: "has everything", several: "have everything" },
+  {
+    condition: "behind",
+    tone: "warn",
+    one: "has not acknowledged everything yet",
+    several: "have not acknowledged everything yet",
+  },
+  { condition: "rejecting", tone: "bad", one: "lacks what it has rejected", several: "lack what they have rejected" },
+  { condition: "failing", tone: "bad", one: "lacks what could not be made", several: "lack what could not be made" },
+];
+
+/** The words about proxies in a condition. */
+export function conditionWords({ one, several }: (typeof PROXY_CONDITIONS)[number], count: number): string {
+  return count === 1 ? one : several;
+}
+
+/** The condition of a proxy. */
+export function proxyCondition({ progress, stream }: XdsConnection, { xds: { ledger } }: DebugView): ProxyCondition {
+  const isRejecting = Iterator.from(stream?.watches.values() ?? []).some(({ resources }) => resources.lastError !== "");
+  if (isRejecting || progress?.refusals.refuses) return "rejecting";
+  if (progress?.failing()) return "failing";
+  return progress?.acked === ledger.latest ? "synced" : "behind";
 }
 
 /** How far a proxy is. */
@@ -66,6 +105,9 @@ export function byName(connections: readonly XdsConnection[]): XdsConnection[] {
     .map(({ one }) => one);
 }
 
+/** The choice of all proxies that are not synced, for whatever reason. */
+const NOT_SYNCED = "not synced";
+
 /** `/debug/connections`: the connected proxies, and the time of each connection. */
 export const CONNECTIONS: DescribedList<XdsConnection, DebugView> = {
   title: "Proxies",
@@ -81,8 +123,12 @@ export const CONNECTIONS: DescribedList<XdsConnection, DebugView> = {
     { name: "namespace", of: namespaceOf },
     {
       name: "state",
-      of: (one, view) => proxyState(one, view).tone === "good" ? "synced" : "not synced",
-      options: ["synced", "not synced"],
+      of: proxyCondition,
+      options: [...PROXY_CONDITIONS.map(({ condition }) => condition), NOT_SYNCED],
+      matches: (one, asked, view) => {
+        const condition = proxyCondition(one, view);
+        return asked === NOT_SYNCED ? condition !== "synced" : condition === asked;
+      },
     },
   ],
   columns: [

@@ -8,11 +8,11 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { EncodedTable, EncodedTables } from "../simulate/decoded.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import type { ProxyView } from "../xds/protocol/source.ts";
-import { ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import { ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 
 /**
  * The resources of a type that the proxy asks for, by name. Without a watch for the type: all resources visible to the
- * proxy.
+ * proxy, but no endpoints of a proxy that gets resources on demand.
  */
 export function resourcesOf(connection: XdsConnection, typeUrl: string): EncodedResource[] {
   const { stream } = connection;
@@ -20,9 +20,14 @@ export function resourcesOf(connection: XdsConnection, typeUrl: string): Encoded
   return byName(inSets(sets, askedBy(connection, typeUrl)).values());
 }
 
-/** The proxy's resources in the simulator's form, including separate virtual hosts. */
+/**
+ * The proxy's resources in the simulator's form, including separate virtual hosts. A proxy that gets resources on demand
+ * has all resources that requests may bring.
+ */
 export function tablesOf(connection: XdsConnection): EncodedTables {
   const { stream } = connection;
+  const onDemand = stream?.view.onDemand;
+  if (onDemand !== undefined) return tablesOfSets(onDemand);
   return tablesOfSets(stream?.view ?? NO_VIEW, (typeUrl) => askedBy(connection, typeUrl));
 }
 
@@ -75,6 +80,8 @@ function inSets(sets: readonly ResourceSet[], isAsked: IsAsked): Map<string, Enc
 
 function askedBy({ stream }: XdsConnection, typeUrl: string): IsAsked {
   const watch = stream?.watches.get(typeUrl);
+  // The proxy asks for the endpoints of its clusters. Without a called host, it may have no clusters.
+  if (watch === undefined && typeUrl === ENDPOINTS && stream?.view.onDemand !== undefined) return () => false;
   return (name) => watch === undefined || watch.wildcard || watch.names.has(name);
 }
 

@@ -12,7 +12,9 @@ import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/machine/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
+import type { MeshServiceDescription, PodDescription } from "./description.ts";
 import type { Explanation } from "./explanation.ts";
+import type { ServedTunnels } from "./tunnel_sets.ts";
 
 /** The part of a server that previews and explanations look at. */
 export interface AskedServer {
@@ -23,6 +25,8 @@ export interface AskedServer {
   readonly xds: XdsServer;
   readonly mesh: MeshConfig;
   readonly translator: Translator;
+  /** What node tunnels get; undefined: the server serves no tunnels. */
+  readonly tunnels: ServedTunnels | undefined;
   /** The present findings about the server's configuration. */
   findings(): Iterable<Finding>;
 }
@@ -52,7 +56,7 @@ export class PreviewFailed extends Error {
 
 /** A question about a request. */
 export interface ExplainAsked {
-  /** Namespace/name, name.namespace, address or node id of a connected proxy. */
+  /** Namespace/name, name.namespace or address of a connected proxy or of a pod without a proxy; a proxy's node id. */
   readonly from: string;
   /** A URL, or `host:port`. */
   readonly to: string;
@@ -61,10 +65,22 @@ export interface ExplainAsked {
   readonly headers: readonly string[];
 }
 
-/** Explains how a proxy handles a request. */
+/** A question about a pod or a service. Exactly one of the two is given. */
+export interface DescribeAsked {
+  /** `name.namespace`, `namespace/name`, a name that one namespace alone has, or an address. */
+  readonly pod?: string | undefined;
+  /** The same, or a host. */
+  readonly service?: string | undefined;
+}
+
+type Described = PodDescription | MeshServiceDescription;
+
+/** Explains how a proxy handles a request, and describes what a request meets. */
 export interface Explainer {
   /** @throws {NotExplained} for an unreadable question, or a proxy that is not connected */
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
+  /** @throws {NotExplained} for a name that fits no pod and no service */
+  describe(asked: DescribeAsked, server: AskedServer): Described | Promise<Described>;
 }
 
 /** The fault of a question, in a sentence. */

@@ -42,7 +42,6 @@ export function definedBy({ cause, otherCauses = [] }: Service): Cell {
   return [cause, ...otherCauses].map((key) => key.startsWith("Service/") ? key : { text: key, link: objectUrl(key) });
 }
 
-/** The endpoints by health. */
 function healthCounts(endpoints: readonly Endpoint[]): Cell {
   if (endpoints.length === 0) return { dim: "none" };
   const counts = Map.groupBy(endpoints, ({ health }) => health);

@@ -19,7 +19,6 @@ interface SeenByScope {
   readonly services: Service[];
   /** Hosts by position of the egress listener. */
   readonly byListener: readonly string[][];
-  /** The hosts with rules. */
   readonly rules: (readonly [host: string, rules: readonly EffectiveDestinationRule[]])[];
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { writtenMeshConfig } from "../config/mesh/print.ts";
-import { groupOfKind } from "../config/spelling/spelling.ts";
+import { apiVersionOfKind, spellingsOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { LazyObject, longJsonResponse } from "../http/json_stream.ts";
@@ -16,11 +16,11 @@ export function writtenObject(object: ConfigObject) {
   const { kind, meta, spec, origin } = object;
   const { creationTimestamp, ...metadata } = meta;
   return {
-    apiVersion: `${groupOfKind(kind)}.mesh.io/v1`,
-    kind,
+    apiVersion: apiVersionOfKind(kind),
+    kind: spellingsOfKind(kind)[0] ?? kind,
     metadata: {
       ...metadata,
-      ...(creationTimestamp !== UNDATED ? { creationTimestamp: new Date(creationTimestamp).toISOString() } : {}),
+      ...(creationTimestamp < UNDATED ? { creationTimestamp: new Date(creationTimestamp).toISOString() } : {}),
     },
     spec,
     origin,
@@ -71,8 +71,8 @@ export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   const { networks: { networks: written }, entrances } = view;
   const names = [...new Set([...Object.keys(written), ...entrances.keys()])];
   const shown = names.map((name) => {
-    const entered = (entrances.get(name) ?? []).map(({ address, port, clusterIds }) => {
-      return { address, port, ...(clusterIds && { clusters: clusterIds }) };
+    const entered = (entrances.get(name) ?? []).map(({ address, port, hbone, clusterIds }) => {
+      return { address, port, ...(hbone && { hbone }), ...(clusterIds && { clusters: clusterIds }) };
     });
     return [name, { ...written[name], entrances: entered }];
   });
@@ -91,6 +91,11 @@ export function mcsz(request: HttpRequest, view: DebugView): HttpResponse {
     ...{ ClusterSetVIP: address, Discoverability: discoverability },
   }));
   return jsonResponse(shown, request);
+}
+
+/** `/debug/deploymentz`: managed Gateways, and those that will get new pods. */
+export function deploymentz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.deployments(), request);
 }
 
 /** `/debug/leaderz`: the locks of the server's duties, with the last known leaders. */

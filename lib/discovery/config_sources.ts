@@ -19,7 +19,12 @@ import { findingFields } from "./sources/finding_log.ts";
 import type { MeshSource } from "./sources/mesh_source.ts";
 import type { OrchScope } from "./sources/orchestrator.ts";
 import { sourceServer, sourceTlsProblems } from "./sources/remote_server.ts";
-import { sharingApi, type SharingApiVariables } from "./settings/settings.ts";
+import {
+  type GatewayApiVariables,
+  gatewayApiVersions,
+  sharingApi,
+  type SharingApiVariables,
+} from "./settings/settings.ts";
 import { folderFault, StartError } from "./settings/start_error.ts";
 
 /** The findings about sources that are not read. */
@@ -41,10 +46,19 @@ export interface OrchSource {
 export function orchSource(
   client: ApiClient | undefined,
   { clusterId, orch }: { readonly clusterId: string; readonly orch?: OrchScope | undefined },
-  settings: SharingApiVariables,
+  settings: SharingApiVariables & GatewayApiVariables,
 ): OrchSource | undefined {
   if (client === undefined || orch === undefined) return undefined;
-  return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };
+  return {
+    client,
+    cluster: clusterId,
+    scope: {
+      ...orch,
+      sharing: sharingApi(settings),
+      gatewayApi: gatewayApiVersions(settings),
+      inferencePools: settings.ENABLE_GATEWAY_API_INFERENCE_EXTENSION,
+    },
+  };
 }
 
 /** The sources, and the options in which a user names sources. */

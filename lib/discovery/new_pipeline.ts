@@ -18,6 +18,7 @@ import {
   translateSettings,
   type TranslateVariables,
 } from "./settings/settings.ts";
+import type { StagedObjects } from "../rollout/staged_objects.ts";
 import type { NodeReader } from "./pipeline/node_reader.ts";
 
 /** Inputs of the pipeline of a server. */
@@ -26,6 +27,8 @@ export interface PipelineParts {
   readonly nodes: NodeReader;
   readonly tokenKeys: ServerTokenKeys;
   readonly gatewayNames: ResolvedNames | undefined;
+  /** Objects that only some proxies have. Undefined: nothing is staged. */
+  readonly staged: StagedObjects | undefined;
 }
 
 /** The resolver of host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
@@ -62,7 +65,7 @@ export function newPipeline(
   },
   settings: PipelineVariables,
   kernel: Pick<Kernel, "log" | "metrics">,
-  { mesh, nodes, tokenKeys, gatewayNames }: PipelineParts,
+  { mesh, nodes, tokenKeys, gatewayNames, staged }: PipelineParts,
 ): Pipeline {
   const log = kernel.log.scope("fullpush");
   const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
@@ -76,6 +79,8 @@ export function newPipeline(
     enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
     tokenKeys: { keysAt: (place) => tokenKeys.resolver.keysAt(place), findings: () => tokenKeys.findings() },
     gatewayNames,
+    staged,
+    stagesNothing: staged === undefined,
     readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
     failed: (error, change) => {
       internal.inc();

@@ -5,9 +5,12 @@
  *
  * @module
  */
+import { HeldInAll } from "../grpc/budget/held.ts";
+import { LargeMessages } from "../grpc/budget/large.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
+import { collectYoung } from "../kernel/program/memory.ts";
 import { XdsServer } from "../xds/server.ts";
 import { wireMetrics } from "./measure.ts";
 import type { Pipeline } from "./pipeline/pipeline.ts";
@@ -30,10 +33,18 @@ type WireVariables = Pick<
   | "K_REVISION"
   | "MESH_GPRC_MAXRECVMSGSIZE"
   | "MESH_GPRC_MAXSTREAMS"
+  | "MESH_MAX_CONNECTIONS"
+  | "PILOT_ENABLE_AMBIENT"
   | "PILOT_MAX_REQUESTS_PER_SECOND"
   | "PILOT_PUSH_THROTTLE"
   | "POD_NAME"
 >;
+
+/**
+ * Largest request of a node tunnel, in bytes. A tunnel that comes back names all resources that it has, each with about
+ * 80 bytes. A connection may hold 16 MiB of unfinished messages.
+ */
+const TUNNEL_REQUEST = 12 * 1024 * 1024;
 
 /**
  * Makes the server of streams. The server stops with the kernel.
@@ -59,8 +70,10 @@ export function newXdsServer(
       keepaliveTimeout: options.keepaliveTimeout,
       maxConnectionAge: options.keepaliveMaxServerConnectionAge,
       ...callLimits(settings),
+      held: new HeldInAll(undefined, undefined, new LargeMessages(undefined, () => collectYoung())),
     },
     ...wireLimits(settings),
+    ...settings.PILOT_ENABLE_AMBIENT ? { maxLargeRequest: TUNNEL_REQUEST } : {},
     cores: options.cores,
     controlPlane: `${kernel.program} ${buildInfo().version}`,
     instance: instanceText(kernel.program, settings.POD_NAME || Deno.hostname()),

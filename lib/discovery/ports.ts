@@ -223,8 +223,17 @@ async function openWebhooks(
 }
 
 /**
- * The debug pages, for programs and for people. Their modules are an eighth of the server's code, and are loaded at the
- * first request.
+ * Loads the modules of the debug pages, for programs and for people: an eighth of the server's code. A start does not
+ * wait for them.
+ */
+export async function loadPageModules() {
+  const [debug, web] = await Promise.all([import("../debug/pages.ts"), import("../web/routes.ts")]);
+  return { debugRoutes: debug.debugRoutes, webRoutes: web.webRoutes };
+}
+
+/**
+ * The debug pages. Their modules are loaded at the first request, or before by {@linkcode loadPageModules} in an idle
+ * server.
  */
 function laterPages(
   settings: Pick<DiscoverySettings, "UNSAFE_ENABLE_ADMIN_ENDPOINTS">,
@@ -233,10 +242,7 @@ function laterPages(
 ): LoadRoutes {
   let pages: readonly Route[] | undefined;
   return async () => {
-    const [{ debugRoutes }, { webRoutes }] = await Promise.all([
-      import("../debug/pages.ts"),
-      import("../web/routes.ts"),
-    ]);
+    const { debugRoutes, webRoutes } = await loadPageModules();
     const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, audience);
     return pages ??= inTurns(webRoutes(routes, view, names, kernel.clock, audience));
   };

@@ -8,24 +8,31 @@
  *
  * @module
  */
-import type { AnalysisRunner } from "./findings/analysis_runner.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { PartList } from "../kernel/lifecycle/parts.ts";
-import { giveMemoryBack } from "../kernel/program/memory.ts";
+import { compactLargeHeap } from "../kernel/program/memory.ts";
+import { ambientStatusDuties } from "./ambient_status/start.ts";
+import { startTunnelResources } from "./ambient/start.ts";
+import { TunnelViews } from "./ambient/tunnel_views.ts";
 import { ServerAuthentication } from "./identity/authentication.ts";
 import { startServerAuthority } from "./identity/authority.ts";
+import { knownCertificates } from "./identity/known_certificates.ts";
 import { authorityFindings } from "./identity/authority_findings.ts";
 import { newCallers } from "./identity/callers.ts";
 import { tokenReviewer } from "./clusters/askers.ts";
 import { ConfigurationViews } from "./other_clients/configuration_view.ts";
+import { startCalls } from "./calls/start.ts";
 import { startCredentials } from "./credentials/start.ts";
 import { debugQuestions } from "./other_clients/debug_questions.ts";
-import { debugView } from "./debug_view.ts";
+import { debugView, newTrafficSource, trafficFaults } from "./debug_view.ts";
 import { startHealthReports } from "./registration/health_reports.ts";
+import { deploysGateways, startGateways } from "./gateways/start.ts";
+import { DeployedGateways } from "./gateways/states.ts";
 import { joinedIfAny } from "./identity/joined_roots.ts";
 import { scrapeMetrics } from "./measure.ts";
 import { startMeshRoots } from "./identity/mesh_roots.ts";
 import { startServerMesh } from "./sources/mesh_source.ts";
+import { startFirstLook } from "./first_look.ts";
 import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
 import { newXdsServer } from "./new_xds_server.ts";
 import { NodeReader } from "./pipeline/node_reader.ts";
@@ -33,20 +40,18 @@ import { queueMetrics, startDuties } from "./duties/duties.ts";
 import { DutyLocks } from "./duties/duty_locks.ts";
 import { orchClient } from "./sources/orchestrator.ts";
 import { pageAudience } from "./other_clients/page_callers.ts";
-import type { Pipeline } from "./pipeline/pipeline.ts";
 import { freePortFaults, openPorts } from "./ports.ts";
 import { startEntryHealth } from "./registration/entry_health.ts";
 import { startRegistration } from "./registration/start.ts";
 import { startServerTls } from "./identity/secure_port.ts";
 import type { DiscoveryServerOptions } from "./server_options.ts";
+import { driveRollouts, readRollouts } from "./rollout/start.ts";
 import { ServerTokenKeys } from "./lookups/server_token_keys.ts";
 import { startServices } from "./clusters/services.ts";
 import { type DiscoverySettings, sharingGroups } from "./settings/settings.ts";
 import { PipelineSource } from "./proxies/source.ts";
 import { startAnalysis } from "./findings/start_analysis.ts";
 import { folderFaults, newConfiguration, startSources } from "./start_configuration.ts";
-import { reportStart } from "./start_report.ts";
-import { startTidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { startWebhooks } from "./injector/webhooks.ts";
 
@@ -57,7 +62,6 @@ export interface ServerGiven {
   readonly kernel: Kernel;
 }
 
-/** The list of parts. */
 export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "orchestrator",
@@ -76,7 +80,12 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     name: "nodes",
     needs: [],
     why: "before the pipeline: the pipeline reads the nodes of proxies again when the mesh configuration changes.",
-    start: ({ options, settings }) => new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS }),
+    start: ({ options, settings }) =>
+      new NodeReader({
+        ...options,
+        vhds: settings.PILOT_ENABLE_VHDS,
+        waypoints: settings.PILOT_ENABLE_AMBIENT_WAYPOINTS,
+      }),
   })
   .add({
     name: "tokenKeys",
@@ -92,11 +101,18 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     stop: (names) => names?.stop(),
   })
   .add({
+    name: "keptRollouts",
+    needs: ["orchestrator"],
+    why: "before the pipeline: after a restart objects go to the proxies that had them before.",
+    start: ({ options, settings, kernel, orchestrator }) => readRollouts(options, orchestrator, settings, kernel),
+  })
+  .add({
     name: "pipeline",
-    needs: ["mesh", "nodes", "tokenKeys", "gatewayNames"],
+    needs: ["mesh", "nodes", "tokenKeys", "gatewayNames", "keptRollouts"],
     why: "before every source: sources hand their changes to the pipeline.",
-    start: ({ options, settings, kernel, mesh, nodes, tokenKeys, gatewayNames }) => {
-      const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames });
+    start: ({ options, settings, kernel, mesh, nodes, tokenKeys, gatewayNames, keptRollouts }) => {
+      const staged = keptRollouts?.staged;
+      const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames, staged });
       mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
       return pipeline;
     },
@@ -162,23 +178,25 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   })
   .add({
     name: "translation",
-    needs: ["tokenKeys", "gatewayNames", "pipeline", "configuration", "sources"],
+    needs: ["tokenKeys", "gatewayNames", "keptRollouts", "pipeline", "configuration", "sources"],
     why:
       "after all sources: the first translation needs the whole mesh, the keys of issuers and the gateways' addresses.",
     ready: "sources synced",
-    start: async ({ pipeline, configuration, tokenKeys, gatewayNames }) => {
+    start: async ({ pipeline, configuration, tokenKeys, gatewayNames, keptRollouts }) => {
       await tokenKeys.follow(configuration.store, pipeline);
       await gatewayNames?.settled();
       await pipeline.start();
+      keptRollouts?.staged.seal();
     },
   })
   .add({
     name: "analysis",
     needs: ["orchestrator", "pipeline", "configuration", "services", "translation"],
     why: "after the first translation, which gives the analysis the whole mesh. The first analysis comes last.",
-    start: ({ options: { domain }, kernel, orchestrator, pipeline, configuration, services }) => {
-      const known = { domainSuffix: domain, assumeServices: false, whole: orchestrator !== undefined, served: true };
-      return startAnalysis(known, { pipeline, configuration, services }, kernel);
+    start: ({ options, settings, kernel, orchestrator, pipeline, configuration, services }) => {
+      const isFolder = options.orch?.services !== true;
+      const from = { domain: options.domain, isWhole: orchestrator !== undefined, isFolder };
+      return startAnalysis(from, settings, { pipeline, configuration, services }, kernel);
     },
   })
   .add({
@@ -223,8 +241,23 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     },
   })
   .add({
+    name: "calls",
+    needs: ["orchestrator"],
+    why: "before the resources: a sidecar that asks first gets what its workload has called.",
+    start: ({ options: { systemNamespace }, settings, kernel, orchestrator: client }) =>
+      startCalls({ client, systemNamespace }, settings, kernel),
+  })
+  .add({
+    name: "tunnels",
+    needs: ["mesh", "pipeline", "configuration", "services", "sources", "translation"],
+    why: "before the resources: node tunnels get the addresses of the whole mesh, made from everything that was read.",
+    start: ({ options, settings, kernel, pipeline, configuration, mesh, services: { remote } }) =>
+      startTunnelResources(options, settings, { pipeline, configuration, mesh, remote }, kernel),
+  })
+  .add({
     name: "resources",
     needs: [
+      "tunnels",
       "pipeline",
       "nodes",
       "callers",
@@ -232,14 +265,16 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "meshRoots",
       "health",
       "registration",
+      "calls",
       "configuration",
       "translation",
     ],
     why: "before the wire: one interface gives the wire everything that clients may get.",
-    start: ({ options: { systemNamespace }, kernel, ...parts }) => {
-      const { pipeline, nodes, callers, credentials, meshRoots: roots, health, registration } = parts;
+    start: ({ options: { systemNamespace, clusterId }, kernel, ...parts }) => {
+      const { pipeline, nodes, callers, credentials, meshRoots: roots, health, registration: entries, calls } = parts;
       const views = new ConfigurationViews({ store: parts.configuration.store, callers, kernel, systemNamespace });
-      return new PipelineSource(pipeline, nodes, callers, credentials, roots, health, registration, views);
+      const tunnels = parts.tunnels && new TunnelViews({ resources: parts.tunnels, callers, clusterId });
+      return new PipelineSource(pipeline, nodes, callers, credentials, roots, health, entries, views, tunnels, calls);
     },
   })
   .add({
@@ -249,6 +284,15 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "after the resources and the authority, because the wire serves both. The wire listens when the ports are opened.",
     start: ({ options, settings, kernel, pipeline, resources, authority: { services } }) =>
       newXdsServer(options, settings, kernel, pipeline, resources, services),
+  })
+  .add({
+    name: "rollouts",
+    needs: ["keptRollouts", "pipeline", "wire"],
+    why: "after the wire, whose acknowledgements decide about the stages.",
+    start: ({ settings, kernel, keptRollouts, pipeline, wire: xds }) => {
+      if (keptRollouts === undefined) return undefined;
+      return driveRollouts(keptRollouts, { pipeline, xds, traffic: newTrafficSource(settings, kernel) }, kernel);
+    },
   })
   .add({
     name: "measurements",
@@ -272,13 +316,24 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     needs: ["orchestrator", "mesh", "configuration", "certificate"],
     why: "after the certificate, which the webhooks show to the API.",
     start: ({ options, settings, kernel, orchestrator: client, mesh, configuration, certificate }) =>
-      startWebhooks({ ...options, configuration, mesh, client }, certificate, settings, kernel),
+      startWebhooks(
+        { ...options, configuration, mesh, client, needsPodSettings: deploysGateways(options.orch, settings) },
+        certificate,
+        settings,
+        kernel,
+      ),
   })
   .add({
     name: "locks",
     needs: [],
     why: "before the pages, which show the locks. The duties take the locks when the server serves.",
     start: () => new DutyLocks(),
+  })
+  .add({
+    name: "gateways",
+    needs: [],
+    why: "before the pages, which show the managed Gateways. The duty deploys the Gateways when the server serves.",
+    start: () => new DeployedGateways(),
   })
   .add({
     name: "pages",
@@ -290,18 +345,28 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "sources",
       "analysis",
       "authority",
+      "certificate",
       "services",
       "webhooks",
       "locks",
+      "gateways",
+      "tunnels",
+      "rollouts",
+      "calls",
     ],
     why: "after all parts that the pages show.",
-    start: ({ options, kernel, pipeline, wire: xds, mesh, configuration, analysis, ...shown }) => {
-      const { services, webhooks: { injection }, locks, sources, authority: { authority } } = shown;
+    start: ({ options, settings, kernel, pipeline, wire: xds, mesh, configuration, analysis, ...shown }) => {
+      const { services, webhooks: { injection }, locks, gateways, sources, tunnels, authority: { authority } } = shown;
+      const { certificate: { identity, serverRoots } = {}, calls, rollouts } = shown;
+      const certificates = knownCertificates({ authority, identity, roots: serverRoots ? [serverRoots] : [] });
       return debugView({
         ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
         lists: {
           ...{ leaders: () => locks.states(), injection: injection?.view },
+          ...{ deployments: () => gateways.all(), tunnels, certificates, rollouts: () => rollouts?.progress() ?? [] },
+          calls: () => calls?.workloads(),
           ...{ clusters: () => services.clusters(), shared: () => services.shared() },
+          traffic: newTrafficSource(settings, kernel),
           findings: () => [
             ...[mesh, configuration, ...sources].flatMap((part) => [...part.findings()]),
             ...authorityFindings(authority),
@@ -309,6 +374,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
         },
       });
     },
+    faults: ({ settings }) => Promise.resolve(trafficFaults(settings)),
   })
   .add({
     name: "questions",
@@ -320,8 +386,14 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     },
   })
   .add({
+    name: "readHeap",
+    needs: ["pipeline", "configuration", "questions"],
+    why: "before the ports: nobody waits for the collection of a heap that is too large for a collection in service.",
+    start: () => compactLargeHeap(Deno.memoryUsage().heapTotal),
+  })
+  .add({
     name: "ports",
-    needs: ["authentication", "wire", "certificate", "webhooks", "pages", "questions"],
+    needs: ["authentication", "wire", "certificate", "webhooks", "pages", "questions", "readHeap"],
     why: "after everything that is served: a client that connects finds a complete server.",
     ready: "listening",
     start: ({ options, settings, kernel, authentication, wire: xds, certificate: tls, webhooks, pages: view }) =>
@@ -345,39 +417,29 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "certificate",
       "webhooks",
       "locks",
+      "gateways",
+      "keptRollouts",
+      "rollouts",
       "ports",
     ],
     why: "after the ports: only a server that serves may lead.",
     start: ({ options, settings, kernel, orchestrator, ...parts }) => {
-      const { configuration, mesh, pipeline, analysis, wire: xds, services: { remote }, webhooks, locks } = parts;
+      const { configuration, mesh, pipeline, analysis, wire: xds, services: { remote }, locks } = parts;
       const roots = joinedIfAny([parts.authority.authority?.roots, parts.certificate?.serverRoots]);
-      const worked = { configuration, mesh, pipeline, analysis, xds, remote, roots };
-      const { webhookRoots } = webhooks;
-      const sharing = sharingGroups(settings);
-      locks.follow(startDuties(orchestrator, { ...options, ...worked, webhookRoots, sharing }, settings, kernel));
+      const { webhooks: { webhookRoots, pods }, gateways: states } = parts;
+      const worked = { configuration, mesh, pipeline, analysis, xds, remote, roots, webhookRoots };
+      const asked = { ...options, client: orchestrator, configuration };
+      const gateways = startGateways({ ...asked, pods, states }, settings, kernel);
+      const tunnels = ambientStatusDuties({ ...asked, mesh: () => pipeline.mesh }, settings, kernel);
+      const others = [...gateways, ...tunnels, ...parts.keptRollouts?.duties ?? []];
+      const given = { ...options, ...worked, sharing: sharingGroups(settings), others };
+      locks.follow(startDuties(orchestrator, given, settings, kernel));
     },
   })
   .add({
     name: "firstLook",
-    needs: ["pipeline", "configuration", "analysis", "pages", "ports"],
+    needs: ["pipeline", "configuration", "analysis", "pages", "ports", "wire"],
     why:
       "last: clients do not wait for the analysis. After the analysis, the log counts the findings, and memory is given back.",
-    start: ({ options, settings, kernel, pipeline, configuration: { store }, analysis, pages, ports }) => {
-      analysis.begin();
-      const { metrics, clock } = kernel;
-      metrics.gauge("startup_duration_seconds").set(clock.monotonic() / 1000);
-      metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
-      reportStart({
-        ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
-        settled: () => analysis.analyzed(),
-        findings: () => [...pages.findings(), ...analysis.findings()],
-      }, kernel);
-      tidyUpLater(pipeline, analysis, kernel);
-    },
+    start: ({ options, settings, kernel, ...parts }) => startFirstLook(options, settings, parts, kernel),
   });
-
-function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kernel): void {
-  const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
-  const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
-  startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
-}

@@ -47,7 +47,7 @@ export interface ServerOptions {
   readonly log?: boolean;
 }
 
-/** A running server. */
+/** The result of `startServer`: addresses, state and end of a server. */
 export interface RunningServer {
   /** Ports in use. */
   readonly ports: { readonly grpc: number; readonly http: number };

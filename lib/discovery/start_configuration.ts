@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { hasNetworkGateways } from "../gateway_api/built_in_classes.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { Finding } from "../finding/finding.ts";
 import { entriesOf } from "../kernel/files/regular.ts";
@@ -12,14 +13,20 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type ConfigSourcesOptions, orchSource, type RemoteClient, startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./sources/configuration.ts";
-import { serverDerivations } from "./sources/ingress.ts";
+import type { VerdictListener } from "../gateway_api/groups/derivation.ts";
+import { GatewayApiVerdicts } from "../gateway_api/groups/verdicts.ts";
+import type { GatewayApiSettings } from "../gateway_api/groups/options.ts";
+import { followGatewayNetworks } from "./sources/gateway_networks.ts";
+import { followNamespaces } from "./sources/namespace_labels.ts";
+import { followWaypointAddresses } from "./sources/waypoint_addresses.ts";
+import { serverDerivations } from "./sources/derivations.ts";
 import type { MeshSource } from "./sources/mesh_source.ts";
 import type { OrchScope } from "./sources/orchestrator.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { Pipeline } from "./pipeline/pipeline.ts";
 import { startRootNamespace } from "./sources/root_namespace.ts";
 import type { ServerServices } from "./clusters/services.ts";
-import type { DiscoverySettings, SharingApiVariables } from "./settings/settings.ts";
+import type { DiscoverySettings, GatewayApiVariables, SharingApiVariables } from "./settings/settings.ts";
 import { folderFault, type StartFault } from "./settings/start_error.ts";
 
 /** Where configuration is. */
@@ -45,7 +52,12 @@ export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source
  */
 export function newConfiguration(
   options: ConfigurationOptions,
-  settings: Pick<DiscoverySettings, "ORCH_INGRESS_NS" | "REVISION">,
+  settings:
+    & Pick<
+      DiscoverySettings,
+      "ENABLE_INGRESS_WAYPOINT_ROUTING" | "ORCH_INGRESS_NS" | "PILOT_ENABLE_AMBIENT_WAYPOINTS" | "REVISION"
+    >
+    & GatewayApiSettings,
   { mesh, pipeline, services }: {
     readonly mesh: MeshSource;
     readonly pipeline: Pipeline;
@@ -53,10 +65,19 @@ export function newConfiguration(
   },
   kernel: Pick<Kernel, "log" | "metrics" | "clock">,
 ): Configuration {
-  const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
-  const derivations = serverDerivations(options, settings);
+  const gatewayApi = new GatewayApiVerdicts();
+  const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false, gatewayApi };
+  if (settings.PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API) followGatewayNetworks(gatewayApi, pipeline.aggregate.networks);
+  const learned: VerdictListener = (group, verdicts) => gatewayApi.learn(group, verdicts);
+  const derivations = serverDerivations({ ...options, learned }, settings);
   const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
   configuration.followMesh(mesh);
+  if (settings.PILOT_ENABLE_AMBIENT_WAYPOINTS || settings.AMBIENT_ENABLE_MULTI_NETWORK) {
+    followNamespaces(configuration.facts, pipeline);
+  }
+  if (settings.ENABLE_INGRESS_WAYPOINT_ROUTING || hasNetworkGateways(settings)) {
+    followWaypointAddresses(configuration.store, pipeline);
+  }
   return configuration;
 }
 
@@ -68,6 +89,7 @@ export interface FindingPart {
 /** The settings in use. */
 type SourceVariables =
   & SharingApiVariables
+  & GatewayApiVariables
   & Pick<DiscoverySettings, "MESH_SELF_CHECK_INTERVAL" | "POD_NAME" | "REVISION">;
 
 /**

@@ -107,7 +107,7 @@ function reasonOf(
     if (service !== undefined && meta.namespace !== service.namespace && meta.namespace !== mesh.config.rootNamespace) {
       return {
         expected:
-          `a rule in the namespace of a client, or in that of the service, ${service.namespace} (clients look for rules in these, and in ${mesh.config.rootNamespace})`,
+          `a rule in the namespace of a client or of the service, ${service.namespace} (clients look for rules in these namespaces and in ${mesh.config.rootNamespace})`,
         others: [service.cause],
       };
     }

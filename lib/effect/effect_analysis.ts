@@ -13,13 +13,16 @@
 import { type Finding, findingOf, shownValue } from "../finding/finding.ts";
 import { type FindingName, titleOf } from "../finding/codes.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
+import { isMadeOfGatewayApi } from "../config/derive/made_of_gateway_api.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { PatchOutcome } from "../patches/types.ts";
 import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { rolesOf } from "../translate/reader/waypoint_role.ts";
 import { AskedRoutes } from "./asked_routes.ts";
+import { EntryHosts } from "./entry_hosts.ts";
 import { InForce } from "./in_force.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 import { JUDGES } from "./judges.ts";
@@ -46,11 +49,14 @@ export interface EffectOptions {
   readonly object: (key: string) => AnyConfigObject | undefined;
   /** Whether only the namespace or the Gateway of a proxy's workload is known. Default: no proxy is such a stand-in. */
   readonly standsIn?: (state: ProxyState) => boolean;
+  /** Whether an object may have an effect without proxies, such as at node tunnels. Default: no object has. */
+  readonly hasOther?: (object: AnyConfigObject) => boolean;
 }
 
 export class EffectAnalysis {
   readonly #options: EffectOptions;
   #inForce = new InForce();
+  readonly #entryHosts = new EntryHosts();
   readonly #ledTo = new LedTo(new AskedRoutes());
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
@@ -90,6 +96,7 @@ export class EffectAnalysis {
       this.#mesh = of.mesh;
       this.#inForce = new InForce();
     }
+    this.#noteEntries(of.mesh);
     const states = [...of.proxies()];
     yield* this.#inForce.look(states);
     this.changed(this.#inForce.takeChanged());
@@ -98,7 +105,7 @@ export class EffectAnalysis {
     const isWhole = !states.some(({ failing, proxyClass }) => failing || proxyClass.failing);
     const { standsIn = () => false } = this.#options;
     if (states.length === 0 || !isWhole) return this.#unused.clear();
-    const proxies = distinct(states.map((state) => judgedProxy(state, standsIn(state))), withLabels);
+    const proxies = distinct(states.map((state) => judgedProxy(state, of.mesh, standsIn(state))), withLabels);
     const world = {
       mesh: of.mesh,
       inForce: this.#inForce,
@@ -109,6 +116,7 @@ export class EffectAnalysis {
       object: this.#options.object,
       sidecars: sidecarsOf(proxies),
       ledTo: this.#ledTo.look(states),
+      entryHosts: this.#entryHosts,
       telemetries: new TelemetryUses(of.mesh, proxies),
     };
     this.changed(this.#dead);
@@ -116,6 +124,14 @@ export class EffectAnalysis {
       this.#pending.delete(key);
       this.#judge(key, { ...world, noteDead: () => void this.#dead.add(key) });
       yield;
+    }
+  }
+
+  #noteEntries({ domainSuffix }: Mesh): void {
+    for (const key of this.#pending) {
+      if (!key.startsWith("ServiceEntry/")) continue;
+      const object = this.#options.object(key);
+      this.#entryHosts.put(key, object?.kind === "ServiceEntry" ? object : undefined, domainSuffix);
     }
   }
 
@@ -146,7 +162,8 @@ export class EffectAnalysis {
   #judge(key: string, world: EffectWorld): void {
     const object = this.#options.object(key);
     this.#dead.delete(key);
-    const unused = object === undefined ? [] : this.#unusedParts(object, world);
+    const isJudged = object !== undefined && !isMadeOfGatewayApi(object) && !this.#options.hasOther?.(object);
+    const unused = isJudged ? this.#unusedParts(object, world) : [];
     const before = this.#unused.get(key);
     if (unused.length === 0) this.#unused.delete(key);
     else if (before === undefined ? this.#unused.size < MAX_OBJECTS : !isSame(before, unused)) {
@@ -184,9 +201,14 @@ function isSame(before: readonly UnusedFinding[], now: readonly UnusedPart[]): b
 /** The other findings about an object, by the object's key. */
 export type OtherFindings = (key: string) => readonly Finding[];
 
-function judgedProxy({ proxy: { namespace, properties }, proxyClass }: ProxyState, standsIn: boolean): JudgedProxy {
+function judgedProxy(
+  { proxy: { namespace, properties }, proxyClass }: ProxyState,
+  mesh: Mesh,
+  standsIn: boolean,
+): JudgedProxy {
   const { type, labels } = properties;
-  return { type, namespace, labels, scope: proxyClass.scope, workload: properties, standsIn };
+  const roles = rolesOf(properties, mesh);
+  return { type, namespace, labels, scope: proxyClass.scope, roles, standsIn };
 }
 
 function sidecarsOf(proxies: readonly JudgedProxy[]): Map<string, Set<Scope>> {

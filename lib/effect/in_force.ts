@@ -26,6 +26,9 @@ const TYPES = [TYPE.cluster, TYPE.assignment, TYPE.listener, TYPE.extension, TYP
 
 type ClusterOf = NonNullable<ReturnType<typeof parseOutboundClusterName>>;
 
+/** Up to this number of parts, looking at each part for each cause costs less than an index. */
+const MANY_PARTS = 50;
+
 /** The objects and parts in force. */
 export class InForce {
   #buckets = new Set<ResourceBucket>();
@@ -54,18 +57,33 @@ export class InForce {
       for (const bucket of set.buckets) buckets.add(bucket);
       if (++steps % SETS_A_STEP === 0) yield;
     }
+    yield* this.#countChanges(buckets);
+    this.#buckets = buckets;
+    this.#positions.clear();
+  }
+
+  /** Counts the resources that came or went. A changed bucket shares most of its resources with the bucket before. */
+  *#countChanges(buckets: ReadonlySet<ResourceBucket>): Generator<void, void> {
+    const steps = new Map<EncodedResource, number>();
+    const add = ({ resources }: ResourceBucket, step: 1 | -1) => {
+      for (const resource of resources) steps.set(resource, (steps.get(resource) ?? 0) + step);
+    };
     for (const bucket of buckets) {
       if (this.#buckets.has(bucket)) continue;
-      for (const resource of bucket.resources) this.#count(resource, 1);
+      add(bucket, 1);
       yield;
     }
     for (const bucket of this.#buckets) {
       if (buckets.has(bucket)) continue;
-      for (const resource of bucket.resources) this.#count(resource, -1);
+      add(bucket, -1);
       yield;
     }
-    this.#buckets = buckets;
-    this.#positions.clear();
+    let counted = 0;
+    for (const [resource, times] of steps) {
+      if (times === 0) continue;
+      this.#count(resource, times);
+      if (++counted % RESOURCES_A_STEP === 0) yield;
+    }
   }
 
   /**
@@ -86,11 +104,16 @@ export class InForce {
     }
   }
 
-  #count(resource: EncodedResource, step: 1 | -1): void {
+  #count(resource: EncodedResource, step: number): void {
     const { causes, parts, typeUrl } = resource;
+    // Of a virtual host with rules of thousands of routes, each route names a part.
+    const byCause = parts.length > MANY_PARTS
+      ? Map.groupBy(parts, (part) => part.slice(0, part.indexOf(" ")))
+      : undefined;
     for (const cause of causes) {
-      if (typeUrl === TYPE.route && !mayBeInRoutes(cause)) continue;
-      if (this.#countParts(cause, parts, step)) continue;
+      if (typeUrl === TYPE.route && parts.length === 0 && !mayBeInRoutes(cause)) continue;
+      const own = byCause === undefined ? parts : byCause.get(cause) ?? [];
+      if (this.#countParts(cause, own, step)) continue;
       const read = clusterPartsOf(cause);
       if (read === undefined) this.#add(cause, WHOLE, step);
       else for (const part of clusterParts(read, resource)) this.#add(cause, part, step);
@@ -98,7 +121,7 @@ export class InForce {
   }
 
   /** Counts the parts of a cause that a resource names. Returns false when the resource names no part of the cause. */
-  #countParts(cause: string, parts: readonly string[], step: 1 | -1): boolean {
+  #countParts(cause: string, parts: readonly string[], step: number): boolean {
     let named = false;
     for (const part of parts) {
       // The next character is looked at first: most parts belong to another cause.
@@ -117,7 +140,8 @@ export class InForce {
     });
   }
 
-  #add(cause: string, part: string, step: 1 | -1): void {
+  /** @param step By how much the count changes. Never 0. */
+  #add(cause: string, part: string, step: number): void {
     const parts = this.#counts.getOrInsertComputed(cause, () => new Map<string, number>());
     const count = (parts.get(part) ?? 0) + step;
     if (count > 0) parts.set(part, count);
@@ -166,13 +190,19 @@ const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
 
 /** Resource sets whose buckets are collected in a single step. Each set costs some microseconds. */
 const SETS_A_STEP = 256;
+
+/** Resources that are counted in a single step, as many as a bucket has. */
+const RESOURCES_A_STEP = 32;
 const SPACE = 32;
 /** All of an object, as far as is known. */
 const WHOLE = "";
 /** The part of a resource that says less than another resource of the same object. */
 const ELSEWHERE = "elsewhere";
 
-/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at separately. */
+/**
+ * Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at separately, except
+ * those of waypoints: the route configurations of waypoints name the parts themselves.
+ */
 function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }

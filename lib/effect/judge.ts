@@ -10,6 +10,7 @@ import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { ProxyType } from "../translate/reader/proxy_profile.ts";
 import type { PolicyWorkload } from "../mesh/selection/remembered.ts";
+import type { EntryHosts } from "./entry_hosts.ts";
 import type { InForce } from "./in_force.ts";
 import type { LedTargets } from "./led_to.ts";
 import type { TelemetryUses } from "./telemetry_uses.ts";
@@ -20,8 +21,11 @@ export interface JudgedProxy {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly scope: Scope;
-  /** The same object each time: policies of workloads are cached by this object. */
-  readonly workload: PolicyWorkload;
+  /**
+   * The workload in its roles: a waypoint has a role for each service. Each role is the same object each time, because
+   * policies of workloads are cached by this object.
+   */
+  readonly roles: readonly PolicyWorkload[];
   /** Only the namespace of the workload is known, or the Gateway that the workload serves. */
   readonly standsIn: boolean;
 }
@@ -36,6 +40,8 @@ export interface EffectWorld {
   readonly sidecars: ReadonlyMap<string, ReadonlySet<Scope>>;
   /** The destinations of listeners and routes of a scope's clients; undefined: the scope has no clients. */
   readonly ledTo: (scope: Scope) => LedTargets | undefined;
+  /** The ServiceEntries of each host. */
+  readonly entryHosts: EntryHosts;
   /** The merged Telemetries of known workloads. */
   readonly telemetries: TelemetryUses;
   /** Patches applied to some resource: key of the ProxyFilter, and position. */

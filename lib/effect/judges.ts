@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { GATEWAY_API_KINDS, type GatewayApiKind } from "../config/kinds/kinds.ts";
 import type { Kind } from "../config/types.ts";
 import { judgeDestinationRule } from "./destination_rule.ts";
 import type { AnyJudge, Judge } from "./judge.ts";
-import { judgeProxyFilter, judgeSelecting } from "./selecting.ts";
+import { judgePeerAuthentication, judgeProxyFilter, judgeSelecting, judgeWaypointPolicy } from "./selecting.ts";
 import { judgeServiceEntry } from "./service_entry.ts";
 import { judgeSidecar } from "./sidecar.ts";
 import { judgeTelemetry } from "./telemetry.ts";
@@ -45,6 +46,11 @@ function any<K extends Kind>(judge: Judge<K>): AnyJudge {
 
 const NEVER: AnyJudge = () => [];
 
+const NEVER_OF_GATEWAY_API = Object.fromEntries(GATEWAY_API_KINDS.map((kind) => [kind, NEVER])) as Record<
+  GatewayApiKind,
+  AnyJudge
+>;
+
 /** The judge of each kind. */
 export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   VirtualService: any<"VirtualService">(judgeVirtualService),
@@ -53,9 +59,9 @@ export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   ServiceEntry: any<"ServiceEntry">(judgeServiceEntry),
   Sidecar: any<"Sidecar">(judgeSidecar),
   ProxyFilter: any<"ProxyFilter">(judgeProxyFilter),
-  AuthorizationPolicy: any<"AuthorizationPolicy">(judgeSelecting),
-  RequestAuthentication: any<"RequestAuthentication">(judgeSelecting),
-  PeerAuthentication: any<"PeerAuthentication">(judgeSelecting),
+  AuthorizationPolicy: any<"AuthorizationPolicy">(judgeWaypointPolicy),
+  RequestAuthentication: any<"RequestAuthentication">(judgeWaypointPolicy),
+  PeerAuthentication: any<"PeerAuthentication">(judgePeerAuthentication),
   WasmPlugin: any<"WasmPlugin">(judgeSelecting),
   Telemetry: any<"Telemetry">(judgeTelemetry),
   // A WorkloadEntry introduces a workload, which may be a client without any endpoint.
@@ -63,4 +69,6 @@ export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   // Agents read these kinds when workloads register and proxies start. No resource is made from them.
   WorkloadGroup: NEVER,
   ProxyConfig: NEVER,
+  // Analyzers judge these kinds by what they are derived into.
+  ...NEVER_OF_GATEWAY_API,
 };

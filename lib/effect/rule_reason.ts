@@ -25,8 +25,8 @@ export function reasonOfRule(
   const ports = matches.filter((_, position) => match === undefined || position === match).map(({ port }) => port);
   const port = new Set(ports).size === 1 ? ports[0] : undefined;
   return ofSidecars(list, port, vs, world) ?? ofGateways(list, port, vs, world) ?? {
-    expected: `a rule that reaches some proxy (no proxy has it${
-      at > 0 ? `: the rules before it may take all that it matches` : ""
+    expected: `a rule that reaches some proxy (no proxy has the rule${
+      at > 0 ? `: the rules before may take all of its requests` : ""
     })`,
   };
 }
@@ -64,7 +64,7 @@ function ofServices(
   const [service] = services;
   if (service === undefined) {
     if (list !== "http") {
-      return { expected: `a host that a service has (connections by ${list} rules are those of a service)` };
+      return { expected: `the host of a service (${list} rules act only on connections to services)` };
     }
     return port !== undefined && port !== 80
       ? { expected: `port 80, or a service with the host and HTTP port ${port}` }
@@ -97,7 +97,7 @@ function carries(list: RuleProtocol, protocol: Service["ports"][number]["protoco
 
 function portsOf({ ports }: Service): string {
   return ports.length === 0
-    ? "it has none"
+    ? "the service has no port"
     : `it has ${ports.map((one) => `${one.port} ${protocolText(one.protocol)}`).join(", ")}`;
 }
 

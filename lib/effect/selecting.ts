@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { ConfigObject } from "../config/types.ts";
-import { withTargets } from "../mesh/selection/gateway_target.ts";
+import { type ConfigObject, isKind } from "../config/types.ts";
 import { SelectionIndex } from "../mesh/selection/index.ts";
-import { type SelectingKind, selectionOf } from "../mesh/selection/selection.ts";
+import { type SelectingKind, selectionOf, selectsGateways } from "../mesh/selection/selection.ts";
+import type { WaypointPolicy } from "../mesh/waypoints/policies.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 
@@ -15,10 +15,10 @@ export function selectedBy<K extends SelectingKind>(
   object: ConfigObject<K>,
   { mesh, proxies }: EffectWorld,
 ): JudgedProxy[] {
-  const alone = new SelectionIndex<K>(mesh.config.rootNamespace);
+  const alone = new SelectionIndex<K>(mesh.config.rootNamespace, selectsGateways(object.kind, mesh.gatewaySelectors));
   alone.update([], [object]);
   return proxies.filter((proxy) =>
-    !proxy.standsIn && Object.values(alone.select(withTargets(proxy))).some((list) => list.length > 0)
+    !proxy.standsIn && Object.values(alone.select(mesh.gatewayTargets.of(proxy))).some((list) => list.length > 0)
   );
 }
 
@@ -36,6 +36,36 @@ export function judgeSelecting<K extends SelectingKind>(
       REASONS[object.kind] === undefined ? "" : `: ${REASONS[object.kind]}`
     })`,
   }];
+}
+
+/** Whether node tunnels may enforce an object. What tunnels hold is not known here. */
+export function mayHoldAtTunnels(object: ConfigObject): boolean {
+  if (isKind(object, "PeerAuthentication")) return true;
+  return isKind(object, "AuthorizationPolicy") && selectionOf(object).targets.length === 0;
+}
+
+/**
+ * Judges policies that waypoints enforce. A policy that closes services without their waypoint has an effect, even
+ * though no resource is made from the policy.
+ */
+export function judgeWaypointPolicy(object: WaypointPolicy, world: EffectWorld): readonly UnusedPart[] {
+  const unused = judgeSelecting(object, world);
+  return unused.length > 0 && world.mesh.mayClose(object) ? [] : unused;
+}
+
+/**
+ * Judges PeerAuthentications. An object without a mode still has an effect if the object hides younger objects of its
+ * level.
+ */
+export function judgePeerAuthentication(
+  object: ConfigObject<"PeerAuthentication">,
+  world: EffectWorld,
+): readonly UnusedPart[] {
+  const unused = judgeSelecting(object, world);
+  const { peerAuthentications } = world.mesh;
+  const hides = ({ standsIn, roles }: JudgedProxy) =>
+    !standsIn && roles.some((role) => peerAuthentications.hidesOthers(object.key, role));
+  return unused.length > 0 && world.proxies.some(hides) ? [] : unused;
 }
 
 const REASONS: Partial<Readonly<Record<string, string>>> = {

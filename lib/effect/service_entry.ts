@@ -30,6 +30,17 @@ function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelect
     endpoints.some(({ serviceAccount, labels }) => serviceAccount !== undefined || takesHbone(labels ?? {}));
 }
 
+/**
+ * Whether another entry has a host of an entry, and shares its parts with other services: without the first entry, the
+ * parts of the other entry may count.
+ */
+function keepsSharingAway(key: string, { entryHosts, object }: EffectWorld): boolean {
+  return entryHosts.beside(key).values().some((other) => {
+    const entry = object(other);
+    return entry?.kind === "ServiceEntry" && sharesWithOthers(entry.spec);
+  });
+}
+
 export const judgeServiceEntry: Judge<"ServiceEntry"> = (object, world) => {
   const { inForce } = world;
   if (sharesWithOthers(object.spec)) return [];
@@ -37,6 +48,10 @@ export const judgeServiceEntry: Judge<"ServiceEntry"> = (object, world) => {
   const lost = fates.map(({ host, service, winner }) =>
     service === undefined && winner !== undefined && !inForce.hasPart(object.key, `host ${host}`)
   );
+  if (lost.includes(true) && keepsSharingAway(object.key, world)) {
+    world.noteDead();
+    return [];
+  }
   // Later clients may change the verdict.
   if (!inForce.has(object.key) || fates.some(({ service }) => service?.cause !== object.key)) world.noteDead();
   const alive = fates.filter(({ service }) => service !== undefined);

@@ -7,10 +7,11 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
-import { isWildcard } from "../mesh/host_match.ts";
+import { covers, isWildcard } from "../mesh/host_match.ts";
 import { type HostImport, importsHost, importsService, parseImports } from "../mesh/imports.ts";
 import type { Scope } from "../mesh/scope.ts";
 import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
+import type { EffectiveVirtualService } from "../mesh/types.ts";
 import { isVisible } from "../mesh/visibility.ts";
 import { parseProtocol } from "../registry/protocol.ts";
 import { resolutionOf, type Service } from "../registry/types.ts";
@@ -93,7 +94,7 @@ function judgeImport(
 }
 
 /** The imported services visible to the workloads. */
-function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld): Iterable<Service> {
+function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld): Generator<Service> {
   const { services } = mesh;
   const hosts = isWildcard(written.host) ? services.hosts() : [written.host];
   for (const host of hosts) {
@@ -120,11 +121,45 @@ function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
     // Telemetry is used through its cluster. The workloads may have the cluster by this import alone.
     : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own)) ||
       hostsLedTo(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
-  return isLed || led.causes.values().some((cause) => {
+  if (isLed || isOnlyHere(one, world)) return true;
+  const isInForce = led.causes.values().some((cause) => {
     const vs = cause.startsWith("VirtualService/") ? mesh.resolver.effective(cause) : undefined;
-    return vs !== undefined && vs.gateways.includes(MESH_GATEWAY) && isVisible(vs, scope.namespace) &&
-      vs.hosts.some((host) => importsHost([written], vs.namespace, host));
+    return vs !== undefined && isImported(vs, one);
   });
+  return isInForce ||
+    own !== undefined &&
+      [...mesh.virtualServices.all()].some((vs) => isImported(vs, one) && showsService(vs, own, one, world));
+}
+
+/** Whether an import brings a VirtualService. */
+function isImported(vs: EffectiveVirtualService, { written, scope }: ImportOf): boolean {
+  return vs.gateways.includes(MESH_GATEWAY) && isVisible(vs, scope.namespace) &&
+    vs.hosts.some((host) => importsHost([written], vs.namespace, host));
+}
+
+/** Whether a listener for a port may have a service because of a VirtualService of the service's host. */
+function showsService({ hosts }: EffectiveVirtualService, own: number, one: ImportOf, { mesh }: EffectWorld): boolean {
+  const { scope, led } = one;
+  const named = hosts.flatMap((host) =>
+    isWildcard(host) ? [...mesh.services.hosts()].filter((of) => covers(host, of)) : [host]
+  );
+  return named.some((host) => {
+    const service = scope.service(host);
+    return service !== undefined && led.causes.has(service.cause) && service.ports.some(({ port }) => port === own);
+  });
+}
+
+/**
+ * Whether a listener or a route is made for a service that the workloads see only by this import. A VirtualService that
+ * another import brings may lead the service's connections elsewhere.
+ */
+function isOnlyHere(one: ImportOf, world: EffectWorld): boolean {
+  const { scope, led: { causes } } = one;
+  const others = othersOf(one);
+  return importedServices(one, world).some((service) =>
+    causes.has(service.cause) &&
+    world.mesh.services.visible(service.hostname, scope.namespace, (it) => importsService(others, it)) === undefined
+  );
 }
 
 /** The other imports of the same Sidecar. */
@@ -157,8 +192,8 @@ function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
     `${hostname} has ${ports.map(({ port }) => port).join(", ")}`
   ).join("; ");
   const expected = own !== undefined && !served.some(({ ports }) => ports.some(({ port }) => port === own))
-    ? `a service with port ${own}, that of spec.egress[${listener}] (${named})`
-    : `a service to which some listener or route of its workloads leads (none leads to ${
+    ? `a service with port ${own}, the port of spec.egress[${listener}] (${named})`
+    : `a service to which some listener or route of its workloads leads (none of them leads to ${
       isWildcard(written.host) ? `those that it imports: ${named}` : written.host
     })`;
   return [{ expected, others }];

@@ -12,7 +12,7 @@ import { profileOf, type ProxyType } from "../translate/reader/proxy_profile.ts"
 /** A proxy that may measure. */
 interface MeasuredProxy {
   readonly type: ProxyType;
-  readonly workload: PolicyWorkload;
+  readonly roles: readonly PolicyWorkload[];
   readonly standsIn: boolean;
 }
 
@@ -40,13 +40,15 @@ export class TelemetryUses {
 
   #find(): Map<string, TelemetryUse[]> {
     const sides = new Map<EffectiveTelemetry, Set<TelemetrySide>>();
-    for (const { standsIn, type, workload } of this.#proxies) {
+    for (const { standsIn, type, roles } of this.#proxies) {
       const { gateways, library } = profileOf(type);
       // Libraries measure and log by themselves.
       if (standsIn || library) continue;
-      const known = sides.getOrInsertComputed(this.#mesh.telemetries.of(workload), () => new Set());
-      known.add("client");
-      if (!gateways) known.add("server");
+      for (const role of roles) {
+        const known = sides.getOrInsertComputed(this.#mesh.telemetries.of(role), () => new Set());
+        known.add("client");
+        if (!gateways) known.add("server");
+      }
     }
     const byKey = new Map<string, TelemetryUse[]>();
     for (const [telemetry, of] of sides) {

@@ -19,6 +19,8 @@ export const judgeVirtualService: Judge<"VirtualService"> = (object, world) => {
   const { key, spec } = object;
   const vs = world.mesh.resolver.effective(key);
   if (vs === undefined) return judgeDelegate(key, spec, world);
+  // Rules made of routes are nothing that users could change here.
+  if (vs.spec.http?.some(({ internal }) => internal !== undefined)) return [];
   const judged = LISTS.flatMap((list) =>
     (spec[list] ?? []).map((_, at) => ({ list, at, unused: judgeRule(list, at, vs, world) }))
   );

@@ -10,6 +10,7 @@
 import { ANNOTATION_ROWS } from "./codes/annotations.ts";
 import { CONFLICTS } from "./codes/conflicts.ts";
 import { FILTERS } from "./codes/filters.ts";
+import { GATEWAY_API } from "./codes/gateway_api.ts";
 import { MANIFESTS } from "./codes/manifests.ts";
 import { POLICIES } from "./codes/policies.ts";
 import { READING } from "./codes/reading.ts";
@@ -26,6 +27,7 @@ const TOPICS = {
   ...REFERENCES,
   ...ROUTING,
   ...CONFLICTS,
+  ...GATEWAY_API,
   ...POLICIES,
   ...FILTERS,
   ...MANIFESTS,

@@ -22,15 +22,36 @@ const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 /** Shown characters of a line. Of a file without line breaks only the beginning is shown. */
 const MAX_LINE = 400;
 
+/** A text as excerpts need it: split into lines once, for any number of findings. */
+export class SourceLines {
+  readonly #text: string;
+  #lines: readonly string[] | undefined;
+  #namesSecret: boolean | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** @param number 1-based. */
+  line(number: number): string | undefined {
+    return (this.#lines ??= this.#text.split(/\r?\n/))[number - 1];
+  }
+
+  /** Whether some object of the text is a Secret. */
+  get namesSecret(): boolean {
+    return this.#namesSecret ??= SECRET.test(this.#text);
+  }
+}
+
 /**
  * The excerpt; undefined where the text does not have the line, for an object as a whole, and for secrets: printed
  * excerpts end in the logs of build machines.
  */
-export function excerptOf(found: Finding, text: string | undefined): SourceExcerpt | undefined {
+export function excerptOf(found: Finding, text: SourceLines | undefined): SourceExcerpt | undefined {
   const { line, field, column } = found.place;
   const { kind } = findingObject(found);
-  if (kind === "Secret" || (kind === "" && text !== undefined && SECRET.test(text))) return undefined;
-  const whole = line > 0 && field !== "" ? text?.split(/\r?\n/, line)[line - 1] : undefined;
+  if (kind === "Secret" || (kind === "" && text?.namesSecret)) return undefined;
+  const whole = line > 0 && field !== "" ? text?.line(line) : undefined;
   if (whole === undefined || whole.trim() === "") return undefined;
   const shown = whole.slice(0, MAX_LINE);
   const key = /(?:^|\.)([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? "";
@@ -70,5 +91,29 @@ function unquoted(value: string): string {
     return String(JSON.parse(value));
   } catch {
     return ""; // Shortened: what is left is not in the text as it stands.
+  }
+}
+
+/** Excerpts of files. Each file is read and split once. */
+export class FileExcerpts {
+  readonly #textOf: (file: string) => string | undefined;
+  readonly #sources = new Map<string, SourceLines | undefined>();
+
+  /** @param textOf The text of a file; undefined: the file is gone, and has no excerpts. */
+  constructor(textOf: (file: string) => string | undefined) {
+    this.#textOf = textOf;
+  }
+
+  /** The excerpt for a finding; undefined also for a finding outside of files. See {@linkcode excerptOf}. */
+  of(found: Finding): SourceExcerpt | undefined {
+    const { origin } = found.place;
+    return origin?.from === "file" ? excerptOf(found, this.#sourceOf(origin.file)) : undefined;
+  }
+
+  #sourceOf(file: string): SourceLines | undefined {
+    return this.#sources.getOrInsertComputed(file, () => {
+      const text = this.#textOf(file);
+      return text === undefined ? undefined : new SourceLines(text);
+    });
   }
 }

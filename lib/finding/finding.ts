@@ -80,6 +80,11 @@ export function findingOf(name: FindingName, text: FindingText): Finding {
   return { code, name, severity, place, value, expected, message, effect, fix };
 }
 
+/** The same finding as a warning, with another effect. */
+export function asWarning({ name, place, value, expected, message, fix }: Finding, effect: string): Finding {
+  return findingOf(name, { severity: "warning", place, value, expected, message, effect, fix });
+}
+
 /** The place of a finding without text and object. */
 export const NOWHERE: FindingPlace = { objects: [], field: "", line: 0 };
 
@@ -142,6 +147,11 @@ export function fieldFinding(
  */
 export function warningOf(name: FindingName, keys: readonly string[], message: string): Finding {
   return objectsFinding("warning", name, keys, message);
+}
+
+/** A note about objects in force. @param keys Keys of the objects. @param message A single sentence. */
+export function infoOf(name: FindingName, keys: readonly string[], message: string): Finding {
+  return objectsFinding("info", name, keys, message);
 }
 
 /**

@@ -18,14 +18,19 @@ const REGEX_STEPS = 30_000;
 /** Collects the findings about an object, at most 100 of each severity, and bounds the work for the object. */
 export class Findings {
   readonly #place: FindingPlace;
+  readonly #unreadable: readonly string[];
   readonly #list: Finding[] = [];
   readonly #counts = { error: 0, warning: 0, info: 0 };
   readonly #regexes = new Map<string, string | undefined>();
   #regexSteps = REGEX_STEPS;
 
-  /** @param place Of the object as a whole. */
-  constructor(place: FindingPlace = NOWHERE) {
+  /**
+   * @param place Of the object as a whole.
+   * @param unreadable Fields whose values could not be read, with findings elsewhere.
+   */
+  constructor(place: FindingPlace = NOWHERE, unreadable: readonly string[] = []) {
     this.#place = place;
+    this.#unreadable = unreadable;
   }
 
   /** The findings, in order. */
@@ -36,6 +41,11 @@ export class Findings {
   /** Whether any finding refuses the object. Dropped findings count, too. */
   get failed(): boolean {
     return this.#counts.error > 0;
+  }
+
+  /** Whether the value of the field could not be read, so that a rule must not take the field for absent. */
+  isUnreadable(field: string): boolean {
+    return this.#unreadable.includes(field);
   }
 
   /** Whether another finding of this severity would be kept. */
@@ -63,9 +73,9 @@ export class Findings {
     if (this.#count(one.severity)) this.#list.push(one);
   }
 
-  /** An empty collection for the same object. */
-  fork(): Findings {
-    return new Findings(this.#place);
+  /** An empty collection for the same object, some of whose fields could not be read. */
+  fork(unreadable: readonly string[]): Findings {
+    return new Findings(this.#place, unreadable);
   }
 
   /**

@@ -25,7 +25,7 @@ export interface FileOrigin {
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
   /** Labels and annotations in Istio's spelling in the text, given in our spelling; absent: none. */
-  readonly peersKeys?: readonly string[];
+  readonly istioKeys?: readonly string[];
 }
 
 /** Read from an API. */
@@ -38,7 +38,7 @@ export interface ApiOrigin {
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
   /** As in {@linkcode FileOrigin}. */
-  readonly peersKeys?: readonly string[];
+  readonly istioKeys?: readonly string[];
 }
 
 /** The origin of an object derived by this server from another object or fact. */
@@ -87,6 +87,11 @@ export function writtenKey({ kind, meta: { namespace, name }, origin }: {
 /** The same origin further down its file by some lines. */
 export function movedOrigin(origin: Origin, by: number): Origin {
   return origin.from === "file" ? { ...origin, line: origin.line + by } : origin;
+}
+
+/** The same origin in a document of another file of the folder. */
+export function originInFile(origin: Origin, file: string, line: number): Origin {
+  return origin.from === "file" ? { ...origin, file, line } : origin;
 }
 
 /** Order of origins for lists: by source, then by file and line, uid or parent. */

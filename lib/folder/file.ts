@@ -41,8 +41,8 @@ export interface FileDocument {
   /** Hash of the document's bytes. */
   readonly hash: number;
   /**
-   * Absent: the document holds only objects, and all of them live. Nearly all of many thousand documents are such
-   * documents.
+   * Absent: the document holds only objects and facts, and all of them live. Nearly all of many thousand documents are
+   * such documents.
    */
   readonly content?: DocumentContent;
   /** The objects in force: objects and facts of the content, and the last good versions of refused objects. */
@@ -138,14 +138,18 @@ interface ReadDocument extends Pick<FileDocument, "line" | "hash"> {
 
 /** All content of a document. */
 export function contentOf({ content, live }: FileDocument): DocumentContent {
-  // Where there is no content there are no facts.
-  return content ?? { objects: live as readonly ConfigObject[], ...NOTHING_ELSE };
+  if (content !== undefined) return content;
+  return {
+    objects: live.filter((object): object is ConfigObject => !isFactKind(object.kind)),
+    facts: live.filter((object): object is AnyFact => isFactKind(object.kind)),
+    ...NOTHING_ELSE,
+  };
 }
 
-const NOTHING_ELSE: Omit<DocumentContent, "objects"> = { facts: [], refused: [], findings: [], passedOver: [] };
+const NOTHING_ELSE: Omit<DocumentContent, "objects" | "facts"> = { refused: [], findings: [], passedOver: [] };
 
-function isPlain({ facts, refused, findings, passedOver }: DocumentContent): boolean {
-  return facts.length + refused.length + findings.length + passedOver.length === 0;
+function isPlain({ refused, findings, passedOver }: DocumentContent): boolean {
+  return refused.length + findings.length + passedOver.length === 0;
 }
 
 /** A file that cannot be read keeps all its content. `expected` is the expectation. */
@@ -197,7 +201,9 @@ function bringToLife(
       ? []
       : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
     for (const object of kept) taken.add(object.key);
-    const own = content.facts.length === 0 ? content.objects : [...content.objects, ...content.facts];
+    const own = content.facts.length === 0
+      ? content.objects
+      : (content.objects as readonly FolderObject[]).concat(content.facts);
     if (kept.length > 0) return { line, hash, content, live: [...own, ...kept] };
     if (isPlain(content)) return { line, hash, live: own };
     return {

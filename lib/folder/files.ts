@@ -108,7 +108,6 @@ export class FolderFiles {
     }
   }
 
-  /** Reads a file. */
   async read(path: string): Promise<FileRead> {
     try {
       return { path, bytes: await readRegular(`${this.root}/${path}`, { ...this.#bound, maxBytes: MAX_FILE_SIZE }) };

@@ -4,7 +4,11 @@
  *     (path, bytes | gone) ──> FileState per file ──> owners per key ──> winner per key ──> changes
  *
  * If two files hold the same object, the file with the first path in sorted order wins. The other file's object is a
- * finding until either file goes. Variants of manifests are common, so a manifest wins silently.
+ * finding until either file goes. Variants of manifests are common, so a manifest wins silently. A file that is gone,
+ * perhaps only for a moment, keeps its objects, but the same object of a file that is there wins: a renamed file is in
+ * force under its new name at once, and there is no state without its objects.
+ *
+ * An object that no file has any more lives on in a file that holds a refused text of the object.
  *
  * @module
  */
@@ -13,6 +17,7 @@ import { compareOrigins } from "../finding/origin.ts";
 import type { StoreChanges } from "../config/store.ts";
 import { type AnyFact, isFactKind } from "../config/facts/types.ts";
 import type { ConfigObject } from "../config/types.ts";
+import { refusedKeys, withLastGood } from "./adoption.ts";
 import { ValuePool } from "../config/schema/value_pool.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import {
@@ -31,6 +36,8 @@ export interface FileRead {
   readonly path: string;
   /** The content; undefined: the file is gone; a phrase with the expectation: the file cannot be read. */
   readonly bytes: Uint8Array | string | undefined;
+  /** The file is gone, perhaps only for a moment: its objects stay, and yield to the same objects of other files. */
+  readonly isHeldBack?: true;
 }
 
 /** The changes of a batch of reads. */
@@ -79,8 +86,12 @@ const KEYS_A_STEP = 500;
 export class FolderIndex {
   readonly #options: FolderOptions;
   readonly #files = new Map<string, ReadFileState>();
+  /** Paths of files that are gone, perhaps only for a moment. */
+  readonly #missing = new Set<string>();
   /** The objects with a key: a single object as itself, objects of several files as a map by path. */
   readonly #owned = new Map<string, FolderObject | Map<string, FolderObject>>();
+  /** Paths of files that hold refused texts. */
+  readonly #refusing = new Set<string>();
   readonly #duplicates = new Map<string, readonly Finding[]>();
 
   /** @param options How files are read. */
@@ -144,13 +155,24 @@ export class FolderIndex {
 
   /** A step per document, and a step per file. */
   *#take({ options, before, after, affected }: ReadingState, reads: Iterable<FileRead>): Generator<void, void> {
-    for (const { path, bytes } of reads) {
+    for (const { path, bytes, isHeldBack } of reads) {
       const old = this.#files.get(path);
+      if (isHeldBack && (old === undefined || this.#missing.has(path))) continue;
+      // The winners change although no object does.
+      if (isHeldBack || this.#missing.has(path)) this.#noteWinners(old?.objects.keys() ?? [], affected);
+      if (isHeldBack) {
+        this.#missing.add(path);
+        yield;
+        continue;
+      }
+      this.#missing.delete(path);
       const next = yield* this.#read(old, path, bytes, options);
       for (const finding of old?.findings ?? []) before.push(finding);
       for (const finding of next?.findings ?? []) after.push(finding);
       if (next === undefined) this.#files.delete(path);
       else this.#files.set(path, next);
+      if (next !== undefined && refusedKeys(next).length > 0) this.#refusing.add(path);
+      else this.#refusing.delete(path);
       this.#setOwned(path, old, next, affected);
       yield;
     }
@@ -160,6 +182,7 @@ export class FolderIndex {
     const changes = { upserted: [] as ConfigObject[], removed: [] as string[] };
     const facts = { upserted: [] as AnyFact[], removed: [] as string[] };
     let count = 0;
+    this.#adopt(affected);
     for (const [key, old] of affected) {
       const now = this.#winner(key);
       if (now === undefined && old !== undefined) (isFact(old) ? facts : changes).removed.push(key);
@@ -171,6 +194,31 @@ export class FolderIndex {
     return { ...changes, facts, ...findingChanges(before, after) };
   }
 
+  /** Gives the objects that no file has any more to the first files that hold refused texts of them. */
+  #adopt(affected: ReadonlyMap<string, FolderObject | undefined>): void {
+    let refusing: Map<string, string> | undefined;
+    for (const [key, old] of affected) {
+      if (old === undefined || this.#owned.has(key)) continue;
+      refusing ??= this.#refusingFiles();
+      const path = refusing.get(key);
+      const state = path === undefined ? undefined : this.#files.get(path);
+      if (path === undefined || state === undefined) continue;
+      const next = withLastGood(state, old);
+      this.#files.set(path, next);
+      this.#setOwner(key, path, next.objects.get(key));
+    }
+  }
+
+  /** For each refused text's key the first file with such a text. */
+  #refusingFiles(): Map<string, string> {
+    const found = new Map<string, string>();
+    for (const path of [...this.#refusing].sort(compare)) {
+      if (this.#missing.has(path)) continue;
+      for (const key of refusedKeys(this.#files.get(path)!)) if (!found.has(key)) found.set(key, path);
+    }
+    return found;
+  }
+
   *#read(
     old: ReadFileState | undefined,
     path: string,
@@ -180,6 +228,11 @@ export class FolderIndex {
     if (bytes === undefined) return undefined;
     if (typeof bytes === "string") return unreadableFile(old, path, options, bytes);
     return yield* readFile(old, path, bytes, options);
+  }
+
+  /** Notes the objects that are in force before the batch changes them. */
+  #noteWinners(keys: Iterable<string>, affected: Map<string, FolderObject | undefined>): void {
+    for (const key of keys) if (!affected.has(key)) affected.set(key, this.#winner(key));
   }
 
   /** Notes the present objects of a file, and for each affected key the object that was in force before. */
@@ -218,7 +271,8 @@ export class FolderIndex {
   #winner(key: string): FolderObject | undefined {
     const owned = this.#owned.get(key);
     if (!(owned instanceof Map)) return owned;
-    const [path] = [...owned.keys()].sort(compare);
+    const paths = [...owned.keys()].sort(compare);
+    const path = paths.find((one) => !this.#missing.has(one)) ?? paths[0];
     return path === undefined ? undefined : owned.get(path);
   }
 
@@ -228,7 +282,8 @@ export class FolderIndex {
       this.#duplicates.delete(key);
       return [];
     }
-    const found = duplicates([...owned.values()].filter((one) => one !== winner), winner);
+    const losers = [...owned].flatMap(([path, one]) => one === winner || this.#missing.has(path) ? [] : [one]);
+    const found = duplicates(losers, winner);
     this.#duplicates.set(key, found);
     return found;
   }

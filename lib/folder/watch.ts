@@ -4,8 +4,8 @@
  *     file system events ──> set of paths ──> stat, read ──> FolderIndex ──> onChanges
  *
  * No event waits for a fixed delay: events that arrive during the read of a batch make the next batch. Only a file that
- * looks half-written waits, for its next event or a moment (see `./held_back.ts`). While the folder itself is missing,
- * its content is kept. A large batch is parsed in steps, and the event loop turns between steps.
+ * looks half-written or has disappeared waits, for its next event or a moment (see `./held_back.ts`). While the folder
+ * itself is missing, its content is kept. A large batch is parsed in steps, and the event loop turns between steps.
  *
  * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: the identity of each file (see
  * `./files.ts`) is compared with the identity at the last read, and differing files are read.
@@ -15,10 +15,10 @@
  * @module
  */
 import { factsOf, realPathOf } from "../kernel/files/regular.ts";
+import { systemClock } from "../kernel/time/clock.ts";
 import { paced } from "../kernel/time/paced.ts";
-import { looksTruncated } from "./file.ts";
 import { type FileLook, FolderFiles } from "./files.ts";
-import { HeldBack } from "./held_back.ts";
+import { HeldBack, type HoldReason } from "./held_back.ts";
 import { type FileRead, FolderIndex } from "./index.ts";
 import { scanTaskOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
@@ -47,9 +47,7 @@ class Folder {
   readonly #events = new TreeEvents((event) => this.#hear(event));
   #work: Promise<void> | undefined;
   #dirty = new Set<string>();
-  #settled = new Set<string>();
-  readonly #settling = new HeldBack((path) => {
-    this.#settled.add(path);
+  readonly #held = new HeldBack(systemClock, (path) => {
     this.#dirty.add(path);
     void this.#schedule();
   });
@@ -57,8 +55,8 @@ class Folder {
   #checking: Promise<void> | undefined;
   /** Callers waiting for a sweep that has not begun. */
   readonly #askers: (() => void)[] = [];
-  /** Callers whose sweep is done, while half-written files are held back. */
-  readonly #swept: (() => void)[] = [];
+  /** Callers whose sweep is done, and the files that were held back then. Files of later writes are not waited for. */
+  readonly #swept = new Map<() => void, Set<string>>();
   readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
   readonly #ending = new AbortController();
@@ -100,10 +98,10 @@ class Folder {
     this.#ending.abort();
     clearTimeout(this.#check);
     clearTimeout(this.#sweep);
-    this.#settling.stop();
+    this.#held.stop();
     await this.#events.close();
     await this.#work;
-    for (const done of [...this.#swept, ...this.#askers]) done();
+    for (const done of [...this.#swept.keys(), ...this.#askers]) done();
   }
 
   #hear(event: Deno.FsEvent): void {
@@ -133,10 +131,9 @@ class Folder {
   async #run(): Promise<void> {
     while (this.#dirty.size > 0 && !this.#ending.signal.aborted) {
       const batch = this.#dirty;
-      const settled = this.#settled;
+      const due = this.#held.takeDue();
       const askers = batch.has("") ? this.#askers.splice(0) : [];
       this.#dirty = new Set();
-      this.#settled = new Set();
       const isSweep = batch.has("");
       if (isSweep) this.#sweeps.begin(performance.now());
       const { changed, gone } = await this.#changesAmong(batch);
@@ -145,9 +142,9 @@ class Folder {
         this.#events.found(this.#files.found);
         this.#sweeps.blind = this.#events.isBlind;
       }
-      if (!await this.#handOn(changed, gone, settled)) return;
-      this.#swept.push(...askers);
-      if (this.#settling.isEmpty && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
+      if (!await this.#handOn(changed, gone, due)) return;
+      for (const asker of askers) this.#swept.set(asker, new Set(this.#held.paths));
+      this.#answer();
     }
     this.#sweepLater();
   }
@@ -155,17 +152,17 @@ class Folder {
   /**
    * Reads and parses files and reports the changes, in steps; false when watching ended meanwhile.
    *
-   * @param settled Files to take even if they look half-written.
+   * @param due Files that have been held back long enough.
    */
   async #handOn(
     changed: readonly FileLook[],
     missing: readonly string[],
-    settled: ReadonlySet<string>,
+    due: ReadonlyMap<string, HoldReason>,
   ): Promise<boolean> {
     const { signal } = this.#ending;
-    const isWhole = (read: FileRead) => settled.has(read.path) || !this.#awaitsMore(read);
+    const admit = (read: FileRead) => this.#held.admit(read, this.index.file(read.path), due) ?? [];
     const reading = this.index.begin();
-    const gone = missing.map((path): FileRead => ({ path, bytes: undefined })).filter(isWhole);
+    const gone = missing.flatMap((path) => admit({ path, bytes: undefined }));
     let taken = 0;
     const take = async (reads: readonly FileRead[]) => {
       taken += reads.length;
@@ -173,7 +170,7 @@ class Folder {
     };
     try {
       for await (const some of this.#files.readAll(changed)) {
-        const reads = some.filter(isWhole);
+        const reads = some.flatMap(admit);
         gone.push(...reads.filter((read) => read.bytes === undefined));
         await take(reads.filter((read) => read.bytes !== undefined));
       }
@@ -187,6 +184,16 @@ class Folder {
     }
   }
 
+  /** Answers the callers whose files are held back no longer. */
+  #answer(): void {
+    for (const [done, left] of this.#swept) {
+      for (const path of left) if (!this.#held.has(path)) left.delete(path);
+      if (left.size > 0) continue;
+      this.#swept.delete(done);
+      done();
+    }
+  }
+
   /** Sweeps at the time of the plan; at most one sweep waits. */
   #sweepLater(): void {
     const wait = this.#sweeps.wait(performance.now());
@@ -197,14 +204,6 @@ class Folder {
       void this.#schedule();
     }, wait);
     this.#sweep.unref();
-  }
-
-  /** Holds back a half-written file. */
-  #awaitsMore(read: FileRead): boolean {
-    this.#settling.release(read.path);
-    if (!(read.bytes instanceof Uint8Array) || !looksTruncated(this.index.file(read.path), read.bytes)) return false;
-    this.#settling.hold(read.path);
-    return true;
   }
 
   /** The files at or below some paths that may have changed, sorted, and the files that are gone. */

@@ -25,13 +25,12 @@ export interface WatchOptions {
   readonly onPresence?: (present: boolean) => void;
 }
 
-/** A watched folder. */
 export interface WatchedFolder {
   /** The present objects and problems. */
   readonly index: FolderIndex;
   /**
    * Reads the present content of the folder without waiting for events, by a sweep; concurrent callers share a sweep.
-   * @returns when all earlier writes have been read and reported, half-written files too
+   * @returns when all earlier writes have been read and reported, with the files that are held back (see `./held_back.ts`)
    */
   settled(): Promise<void>;
   /** Ends watching; resolves when nothing runs any more. */

@@ -8,7 +8,7 @@ import type { Peer } from "../sockets/transport/peer.ts";
 import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
 import type { CallHandler } from "./call_handler.ts";
 import { Code } from "./codes.ts";
-import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
+import { ACCEPTED_ENCODINGS, frameHead, isOwn, MessageReader } from "./frame.ts";
 import type { HttpHeaders } from "./h2/headers.ts";
 import { repeatedHeaders } from "./h2/hpack.ts";
 import type { H2Stream } from "./h2/stream.ts";
@@ -207,6 +207,11 @@ export class Call implements IncompleteMessage {
     return this.#options.time.now - this.#since;
   }
 
+  /** {@linkcode IncompleteMessage}: bytes of messages when all are complete. */
+  get expected(): number {
+    return Math.max(this.held, this.#reader.expected + this.#earlySize);
+  }
+
   /** Ends the call because a part of a message has been held for too long. */
   abandon(reason: string): void {
     this.end(Code.RESOURCE_EXHAUSTED, reason);
@@ -257,7 +262,7 @@ export class Call implements IncompleteMessage {
     const { messages } = this.#options.held;
     if (held > 0) messages.add(this);
     else messages.delete(this);
-    if (by !== 0) this.#options.held.add(by);
+    if (by !== 0) this.#options.held.addOfMessage(by);
   }
 
   /**
@@ -268,7 +273,7 @@ export class Call implements IncompleteMessage {
     if (this.#earlySize > this.#options.maxMessageSize || this.#early.length >= 1000) {
       throw new RpcError(Code.RESOURCE_EXHAUSTED, "too much sent before the call was served");
     }
-    this.#early.push(message.slice());
+    this.#early.push(isOwn(message) ? message : message.slice());
   }
 
   #remoteEnd(): void {

@@ -37,6 +37,22 @@ function chunkSize(message: Uint8Array): number {
 
 const NOTHING = new Uint8Array(0);
 
+/** Bytes from which a message always has memory of its own: far more than an HTTP/2 frame. */
+const OWN = 256 * 1024;
+
+/** Whether nothing else lies in the memory of a message of {@linkcode MessageReader}. */
+export function isOwn(message: Uint8Array): boolean {
+  return message.length >= OWN && message.buffer.byteLength <= message.length + HEAD;
+}
+
+/**
+ * Gives the memory of a large message back at once, instead of at some later collection of garbage. The message and all
+ * views of it are empty afterwards. Messages that share their memory are left alone.
+ */
+export function freeMessage(message: Uint8Array): void {
+  if (isOwn(message) && message.buffer instanceof ArrayBuffer) message.buffer.transfer(0);
+}
+
 /** Cuts a byte stream into messages. */
 export class MessageReader {
   readonly #partial = new Pieces();
@@ -109,6 +125,11 @@ export class MessageReader {
   /** Bytes of the unfinished message. */
   get held(): number {
     return this.#partial.length;
+  }
+
+  /** Bytes of the unfinished message and its head when the message is complete. 0: the head is not there yet. */
+  get expected(): number {
+    return this.#partial.length < HEAD ? 0 : this.#size(this.#partial.start, 0);
   }
 
   /** Bytes of memory for the unfinished message. At most twice the held bytes, plus 64, plus one read of the socket. */

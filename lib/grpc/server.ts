@@ -19,6 +19,9 @@ import { RemoteTime } from "../sockets/patience.ts";
 import type { Transport } from "../sockets/transport/transport.ts";
 import { Turns } from "./budget/turns.ts";
 
+/** Bytes of a client's largest message, by default. */
+export const DEFAULT_MESSAGE = 4 * 1024 * 1024;
+
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   /** Largest message taken from a client, in bytes. Default 4 MiB. */
@@ -59,7 +62,6 @@ export class GrpcServer {
   readonly budget: SendBudget;
   /** The held bytes of incomplete messages. */
   readonly held: HeldInAll;
-  /** Places of the connections. */
   readonly places: ConnectionPlaces;
   readonly #turns: Turns;
   readonly #time: RemoteTime;
@@ -158,8 +160,11 @@ export class GrpcServer {
     if (!connection.mayWait) return stream.reset(ErrorCode.REFUSED_STREAM);
     const refusal = httpRefusal(stream.headers);
     if (refusal !== undefined) return connection.refuse(stream, refusal, "expected a gRPC call\n");
+    const path = stream.headers[":path"]!;
+    const method = this.#methods.get(path);
+    const usual = this.#options.maxMessageSize ?? DEFAULT_MESSAGE;
     const call = new Call(stream, connection.transport.peer, {
-      maxMessageSize: this.#options.maxMessageSize ?? 4 * 1024 * 1024,
+      maxMessageSize: Math.max(usual, method?.maxMessageSize ?? 0),
       held: connection.held,
       time: this.#time,
       onFirstMessage: (begun) => connection.begun(begun),
@@ -168,8 +173,6 @@ export class GrpcServer {
     });
     if (call.closed) return;
     connection.opened(call);
-    const path = stream.headers[":path"]!;
-    const method = this.#methods.get(path);
     if (method === undefined) return call.end(Code.UNIMPLEMENTED, `unknown method ${path}`);
     if (this.#stopping) return call.end(Code.UNAVAILABLE, "server is shutting down");
     try {

@@ -68,6 +68,8 @@ export interface GrpcMethod extends MethodShape {
    * Takes a call: hands the call to {@linkcode Call.start} now or later, or ends the call. An exception ends the call.
    */
   readonly handle: (call: Call) => void;
+  /** Largest message of a client, in bytes, if larger than the server's limit. The handler may refuse smaller ones. */
+  readonly maxMessageSize?: number;
 }
 
 /** The message types of a method. */

@@ -12,9 +12,6 @@ import { comparePaths } from "./path.ts";
 import type { IngressReader } from "./reader.ts";
 import { defaultRouteOf, hostOf, routesOf, type RuleOptions } from "./rules.ts";
 
-/** Marks a VirtualService whose path prefixes end at segments. */
-const SEMANTICS = { "internal.mesh.io/route-semantics": "ingress" } as const;
-
 /** Hosts whose VirtualService an Ingress influences: by a rule, a certificate, or its default backend. */
 export function hostsOf({ spec }: Fact<"Ingress">): string[] {
   const written = [
@@ -56,13 +53,13 @@ export function virtualServiceOf(
     meta: {
       name: virtualServiceName(host, first.meta.name),
       namespace: first.meta.namespace,
-      annotations: SEMANTICS,
     },
     spec: {
       hosts: [host],
       gateways: [first, ...others].map(({ meta }) => `${namespace}/${gatewayName(meta)}`),
       http: reachable([...sorted.map(({ route }) => route), ...fallback]),
       exportTo: ["*"],
+      internal: { semantics: "ingress" },
     },
     of: first,
   };

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import type { LabelSelector } from "../config/mesh/types.ts";
 import { ownKey, ownLabelValue } from "../config/spelling/spelling.ts";
+import { hasFittingValues, LABEL_OPERATORS, needsValues } from "../kernel/labels/selector.ts";
 import { issueLines } from "../kernel/json/issues.ts";
 import type { InjectionConfig } from "./types.ts";
 import { withoutNullFields } from "../kernel/json/absent.ts";
@@ -14,14 +15,13 @@ const word = z.string({ error: "a text" });
 const texts = z.record(z.string(), word, { error: "an object of texts" });
 const names = z.array(word, { error: "a list of names" });
 
-const needsValues = (operator: string) => operator === "In" || operator === "NotIn";
-
 const requirement = z.object({
   key: word,
-  operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"], { error: "In, NotIn, Exists or DoesNotExist" }),
+  operator: z.enum(LABEL_OPERATORS, { error: "In, NotIn, Exists or DoesNotExist" }),
   values: z.array(word, { error: "a list of texts" }).nullish().transform((values) => values ?? []),
-}, { error: "key, operator and values" }).check(({ value: { operator, values }, issues }) => {
-  if (needsValues(operator) === values.length > 0) return;
+}, { error: "key, operator and values" }).check(({ value, issues }) => {
+  if (hasFittingValues(value)) return;
+  const { operator, values } = value;
   const message = needsValues(operator) ? `at least one value for ${operator}` : `no values for ${operator}`;
   issues.push({ code: "custom", path: ["values"], input: values, message });
 });

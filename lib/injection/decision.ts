@@ -8,13 +8,18 @@ import type { InjectionConfig, InjectionRequest } from "./types.ts";
 import { ownTexts } from "./spelling.ts";
 
 /** Namespaces of the orchestrator's own programs. Istio exempts the same namespaces. */
-const SYSTEM_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "local-path-storage"];
+export const SYSTEM_NAMESPACES: readonly string[] = [
+  "kube-system",
+  "kube-public",
+  "kube-node-lease",
+  "local-path-storage",
+];
 
 /** Label and annotation with the user's decision. */
 const INJECT = "sidecar.mesh.io/inject";
 
 /** Values that mean yes in YAML 1.1. All other values mean no, except the empty value. */
-const YES = /^(?:y|yes|true|on)$/i;
+export const YES = /^(?:y|yes|true|on)$/i;
 
 /**
  * Why the pod gets no proxy; undefined: the pod gets a proxy. A label has precedence over an annotation, and "never"

@@ -7,7 +7,6 @@
  * @module
  */
 
-/** A tree of JSON. */
 export type JsonTree = Readonly<Record<string, unknown>>;
 
 /** Fields with lists of items, and the key of the items. */
@@ -16,6 +15,11 @@ const MERGE_KEYS: Readonly<Record<string, string>> = {
   ...{ volumeMounts: "mountPath", volumeDevices: "devicePath", ports: "containerPort", imagePullSecrets: "name" },
   ...{ hostAliases: "ip", topologySpreadConstraints: "topologyKey", resourceClaims: "name" },
 };
+
+/** The key of the items of a list, by the name of the list's field; undefined: such lists are replaced as a whole. */
+export function mergeKeyOf(field: string): string | undefined {
+  return Object.hasOwn(MERGE_KEYS, field) ? MERGE_KEYS[field] : undefined;
+}
 
 /** Merges `over` into `base`, and changes neither tree. New items come last. */
 export function mergeTrees<T extends JsonTree>(base: T, over: JsonTree): T {
@@ -67,6 +71,7 @@ function given(tree: JsonTree): JsonTree {
   return Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== undefined));
 }
 
-function isTree(value: unknown): value is JsonTree {
+/** Whether a value is an object of JSON, neither a list nor null. */
+export function isTree(value: unknown): value is JsonTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,7 @@
 export type InjectedRole = "proxy" | "init" | "validation";
 
 /** Names of each role, this project's first. */
-const NAMES: Readonly<Record<InjectedRole, readonly [own: string, peers: string]>> = {
+const NAMES: Readonly<Record<InjectedRole, readonly [own: string, istio: string]>> = {
   proxy: ["mesh-proxy", "istio-proxy"],
   init: ["mesh-init", "istio-init"],
   validation: ["mesh-validation", "istio-validation"],
@@ -25,8 +25,8 @@ export function nameOf(role: InjectedRole): string {
 }
 
 /** Istio's names of all roles. */
-export function peersNames(): ReadonlySet<string> {
-  return new Set(Object.values(NAMES).map(([, peers]) => peers));
+export function istioNames(): ReadonlySet<string> {
+  return new Set(Object.values(NAMES).map(([, istio]) => istio));
 }
 
 /** The role of a container, by its name in either spelling; undefined: the container belongs to the application. */
@@ -35,7 +35,7 @@ export function roleOf({ name }: { readonly name: string }): InjectedRole | unde
 }
 
 /** Istio's names of injected volumes, by this project's names. */
-const PEERS_VOLUMES: Readonly<Record<string, string>> = {
+const ISTIO_VOLUMES: Readonly<Record<string, string>> = {
   "mesh-envoy": "istio-envoy",
   "mesh-data": "istio-data",
   "mesh-podinfo": "istio-podinfo",
@@ -45,6 +45,6 @@ const PEERS_VOLUMES: Readonly<Record<string, string>> = {
 };
 
 /** Istio's name of a volume; undefined: Istio has no such volume. */
-export function peersVolume(name: string): string | undefined {
-  return Object.hasOwn(PEERS_VOLUMES, name) ? PEERS_VOLUMES[name] : undefined;
+export function istioVolume(name: string): string | undefined {
+  return Object.hasOwn(ISTIO_VOLUMES, name) ? ISTIO_VOLUMES[name] : undefined;
 }

@@ -40,7 +40,8 @@ const VIRTUAL_INTERFACES = ["mesh.io/reroute-virtual-interfaces", "traffic.sidec
 /** How inbound traffic reaches the proxy. */
 export const MODE = "sidecar.mesh.io/interceptionMode";
 const MODES = ["REDIRECT", "TPROXY", "NONE"] as const;
-const STATUS_PORT = "status.sidecar.mesh.io/port";
+/** The port of the agent; 0: none. */
+export const STATUS_PORT = "status.sidecar.mesh.io/port";
 
 /** The port of health and metrics that the node's plugin exempts by default. */
 const USUAL_STATUS_PORT = 15020;

@@ -60,6 +60,8 @@ export interface InjectionSettings {
   readonly certProvider: string;
   /** `COMPLIANCE_POLICY`, passed on to agents; empty: no policy. */
   readonly compliancePolicy: string;
+  /** `PILOT_ENABLE_ON_DEMAND_SIDECARS`: sidecars ask for what their workloads call. Default false. */
+  readonly onDemand?: boolean;
   /** Config map with the mesh's roots in each namespace. */
   readonly rootConfigMap: string;
   /** ClusterTrustBundle with the mesh's roots, in place of the config map; empty: the config map is used. */

@@ -14,6 +14,7 @@ import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "./objects/plugin.ts";
 import { REMOTE_LEADER, REMOTE_READER } from "./objects/remote.ts";
 import { ACCOUNT, RIGHTS, SIGNING_RIGHTS } from "./objects/rights.ts";
 import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "./objects/server.ts";
+import { NODE_TUNNEL } from "./objects/tunnel.ts";
 import { INJECTION, VALIDATION } from "./objects/webhooks.ts";
 import { resolveNodes } from "./template/resolve.ts";
 import { yamlDocuments } from "./template/text.ts";
@@ -64,6 +65,11 @@ export const MANIFEST_FILES: Readonly<Record<string, ManifestFile>> = {
     head:
       "The node's plugin and its installer on every node. The rights are in install-cni.yaml. Injection relies on the plugin if the values of mesh-sidecar-injector have `pilot: {cni: {enabled: true}}`.",
     objects: [PLUGIN_DAEMON_SET],
+  },
+  "node-tunnel.yaml": {
+    head:
+      "The node tunnel of ambient mode on every node: Istio's ztunnel. The tunnel needs servers and a node agent of ambient mode, which `pilot-discovery manifests` prints with the value ambient.enabled.",
+    objects: NODE_TUNNEL,
   },
   "signing.yaml": {
     head:

@@ -12,6 +12,7 @@ import { GATEWAYS } from "./objects/gateway.ts";
 import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "./objects/plugin.ts";
 import { ACCOUNT, RIGHTS } from "./objects/rights.ts";
 import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "./objects/server.ts";
+import { NODE_TUNNEL } from "./objects/tunnel.ts";
 import { INJECTION, TAGS, VALIDATION } from "./objects/webhooks.ts";
 import { resolveNodes } from "./template/resolve.ts";
 import type { Resolved } from "./template/resolved.ts";
@@ -29,6 +30,7 @@ export const PARTS = {
   rights: { objects: [ACCOUNT, ...RIGHTS], shared: false },
   server: { objects: [...CONFIGURATION, SERVICE, ...PROTECTION, DEPLOYMENT], shared: false },
   plugin: { objects: [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET], shared: true },
+  tunnel: { objects: NODE_TUNNEL, shared: true },
   validation: { objects: [VALIDATION], shared: true },
   injection: { objects: [INJECTION], shared: false },
   tags: { objects: TAGS, shared: false },
@@ -42,7 +44,12 @@ export const PART_NAMES = Object.keys(PARTS) as readonly PartName[];
 /** The parts of an installation with the given values. */
 export function partsOf(values: InstallValues): readonly PartName[] {
   const own = values.revision === "default" ? PART_NAMES : PART_NAMES.filter((name) => !PARTS[name].shared);
-  return own.filter((name) => name !== "plugin" || values["plugin.enabled"] === true);
+  const isAmbient = values["ambient.enabled"] === true;
+  const left: Partial<Record<PartName, boolean>> = {
+    plugin: !isAmbient && values["plugin.enabled"] !== true,
+    tunnel: !isAmbient,
+  };
+  return own.filter((name) => left[name] !== true);
 }
 
 /** The objects of parts, with values filled in. */

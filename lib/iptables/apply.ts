@@ -12,17 +12,17 @@
 import { ApplyError, type Reporter } from "./outcome.ts";
 import { type Backend, findBackend, type Found, relist, restore } from "./backend.ts";
 import { differences, type Step, steps } from "./change.ts";
-import type { RedirectionConfig } from "./model/config.ts";
 import { families, type Family } from "./model/names.ts";
 import { addRoutes, removeFormerRoutes, removeOwnAddress } from "./route.ts";
-import { loopbackAddress, noRouting, wantedRouting } from "./routing.ts";
+import { loopbackAddress, noRouting } from "./routing.ts";
 import type { Ruleset } from "./model/rule.ts";
-import { buildRules, noRules } from "./rules/build.ts";
+import { noRules } from "./rules/build.ts";
+import { type AnyConfig, routingOf, rulesOf } from "./wanted.ts";
 import { failureOf, type Run } from "./run.ts";
 import { hasOwnPart, routedMarks } from "./state.ts";
 
 export interface Task {
-  readonly config: RedirectionConfig;
+  readonly config: AnyConfig;
   /** Both families must be set up, with or without addresses. */
   readonly dualStack: boolean;
   /** Replaces different rules, instead of refusing. */
@@ -101,7 +101,7 @@ async function planFamily(
   run: Run,
   report: Reporter,
 ): Promise<Plan | string> {
-  const wanted = task.cleanup ? noRules(family) : buildRules(task.config, family);
+  const wanted = task.cleanup ? noRules(family) : rulesOf(task.config, family);
   const found = await findBackend(wanted, run);
   for (const line of found.evidence) report.info(`IPv${family}: ${line}`);
   const plan = (outcome: Outcome): Plan => ({ family, wanted, found, outcome });
@@ -139,7 +139,7 @@ async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, rep
   const { family, wanted, found, outcome } = plan;
   if (outcome === "skipped") return;
   const marks = [found.chosen, ...found.stale].flatMap((backend) => (backend ? routedMarks(backend.listing) : []));
-  const routing = task.cleanup ? noRouting(family) : wantedRouting(task.config, family);
+  const routing = task.cleanup ? noRouting(family) : routingOf(task.config, family);
   if (outcome === "cleaned") {
     for (const backend of [found.chosen, ...found.stale]) {
       if (backend !== undefined && hasOwnPart(backend.listing)) await settle(backend, wanted, false, run);

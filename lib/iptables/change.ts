@@ -62,8 +62,8 @@ function listText(rules: readonly string[]): string {
 }
 
 /**
- * True for two texts of the same rule. Our texts have the form of most versions of the tools, so the texts are mostly
- * equal.
+ * Whether two texts are the same rule. Most versions of the tools write rules as this module does, so the comparison of
+ * the plain texts comes first.
  */
 function sameRule(one: string, other: string): boolean {
   return one === other || normalRule(one) === normalRule(other);
@@ -109,8 +109,8 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
   const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
-  // A declaration empties an existing chain. A chain that should not exist yet is created with -N: the option fails
-  // when another run was first.
+  // A declaration empties an existing chain. New chains are created with -N, which fails if another run has created the
+  // chain in the meantime.
   const lines = [
     `*${name}`,
     ...own.chains.keys().map((chain) => `:${chain} - [0:0]`),
@@ -127,7 +127,7 @@ function stepText(name: string, own: OwnPart, wanted: Table | undefined, family:
   return [...lines, "COMMIT", ""].join("\n");
 }
 
-/** The rules as a text for `iptables-restore --noflush` on tables without any of ours, with why each is there. */
+/** The rules as a text for `iptables-restore --noflush` on tables without our rules. A comment explains each rule. */
 export function explainedText(wanted: Ruleset): string {
   const lines: string[] = [];
   const add = (chain: string, rule: Rule, before: { why: string }) => {

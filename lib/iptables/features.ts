@@ -42,7 +42,7 @@ function namesOf({ match: m, target }: Rule): string[] {
   if (target.kind === "redirect") names.push("REDIRECT");
   if (target.kind === "tproxy") names.push("TPROXY");
   if (target.kind === "mark") names.push("MARK");
-  if (target.kind === "save mark" || target.kind === "restore mark") names.push("CONNMARK");
+  if (["save mark", "restore mark", "set connmark"].includes(target.kind)) names.push("CONNMARK");
   if (target.kind === "zone") names.push("CT");
   return names;
 }

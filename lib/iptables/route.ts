@@ -58,14 +58,19 @@ export async function removeFormerRoutes(
   }
 }
 
-/** Runs the commands for a list. A failed command does not matter if a new list no longer needs it. */
+/** Runs the commands for a list: all together, or one by one where that fails. A failed command does not matter if a new list no longer needs it. */
 async function carryOut(
   look: () => Promise<ListedRouting>,
   commandsFor: (listed: ListedRouting) => string[][],
   run: Run,
   report: Reporter,
 ): Promise<void> {
-  for (const args of commandsFor(await look())) {
+  const commands = commandsFor(await look());
+  if (await carriedOutTogether(commands, run)) {
+    for (const args of commands) report.info(`ip ${args.join(" ")}`);
+    return;
+  }
+  for (const args of commands.length > 1 ? commandsFor(await look()) : commands) {
     const result = await run("ip", args);
     let text = `ip ${args.join(" ")}`;
     if (result.code !== 0) {
@@ -78,6 +83,17 @@ async function carryOut(
     }
     report.info(text);
   }
+}
+
+/**
+ * Runs several commands by one process, which ends at the first failure.
+ * @returns False: there is a single command, or one failed, or the tool has no such option.
+ */
+async function carriedOutTogether(commands: readonly (readonly string[])[], run: Run): Promise<boolean> {
+  const [family, ...more] = new Set(commands.map(([option]) => option));
+  if (commands.length < 2 || family === undefined || more.length > 0) return false;
+  const lines = commands.map(([, ...words]) => `${words.join(" ")}\n`);
+  return (await run("ip", [family, "-batch", "-"], lines.join(""))).code === 0;
 }
 
 async function list(routing: Routing, run: Run): Promise<ListedRouting> {

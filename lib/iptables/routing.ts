@@ -9,7 +9,11 @@ import { type Family, ROUTING_PROTOCOL } from "./model/names.ts";
 /** Marked packets use the table. The table delivers every address on this machine. */
 export interface Marked {
   readonly mark: number;
+  /** The bits of the mark that count. Default: all. */
+  readonly mask?: number;
   readonly table: number;
+  /** Place of the rule among the kernel's rules. Default: the kernel's choice. */
+  readonly priority?: number;
 }
 
 /** Routing of an address family. */
@@ -73,8 +77,9 @@ export function addRouting({ family, marked, address }: Routing, listed: ListedR
   }
   if (marked === undefined) return commands;
   // The rule is added first and removed last, so that a later run finds rule and route by the rule.
-  const there = listedMarks(listed.rules).some(({ mark, table }) => mark === marked.mark && table === marked.table);
-  if (!there) commands.push([`-${family}`, "rule", "add", ...ruleWords(marked), ...ours]);
+  if (!listedMarks(listed.rules).some((row) => isSame(row, marked))) {
+    commands.push([`-${family}`, "rule", "add", ...ruleWords(marked), ...ours]);
+  }
   if (!hasRoute(listed)) commands.push([`-${family}`, "route", "add", ...routeWords(marked.table, family), ...ours]);
   return commands;
 }
@@ -97,13 +102,19 @@ export interface ListedMark extends Marked {
   readonly ours: boolean;
 }
 
-/** A line of `ip rule show`: `32765: from all fwmark 0x539 lookup 133 proto 77`. */
-const MARKED_RULE = /^(?:\d+:\s+)?from all fwmark 0x([0-9a-f]+) lookup (\d+)(?: proto (\d+))?$/;
+/** A line of `ip rule show`: `32765: from all fwmark 0x539 lookup 133 proto 77`. A mark may have a mask. */
+const MARKED_RULE = /^(?:\d+:\s+)?from all fwmark 0x([0-9a-f]+)(?:\/0x([0-9a-f]+))? lookup (\d+)(?: proto (\d+))?$/;
+
+/** True for the same mark and table. The priority of a rule does not matter. */
+function isSame(one: Marked, other: Marked): boolean {
+  return one.mark === other.mark && one.mask === other.mask && one.table === other.table;
+}
 
 function listedMarks(rules: string): ListedMark[] {
   const found = rules.split("\n").map((line) => MARKED_RULE.exec(line.trim())).filter((one) => one !== null);
-  return found.map(([, mark, table, protocol]) => ({
+  return found.map(([, mark, mask, table, protocol]) => ({
     mark: parseInt(mark ?? "", 16),
+    ...mask === undefined ? {} : { mask: parseInt(mask, 16) },
     table: Number(table),
     ours: Number(protocol) === ROUTING_PROTOCOL,
   }));
@@ -115,8 +126,7 @@ function listedMarks(rules: string): ListedMark[] {
  */
 export function formerMarks(marks: readonly number[], wanted: Routing, rules: string): ListedMark[] {
   return listedMarks(rules).filter((row) =>
-    (row.ours || marks.includes(row.mark)) &&
-    (row.mark !== wanted.marked?.mark || row.table !== wanted.marked.table)
+    (row.ours || marks.includes(row.mark)) && (wanted.marked === undefined || !isSame(row, wanted.marked))
   );
 }
 
@@ -127,16 +137,23 @@ export function formerMarks(marks: readonly number[], wanted: Routing, rules: st
 export function removeFormer(former: Marked, wanted: Routing, listed: ListedRouting): string[][] {
   const { family } = wanted;
   const commands: string[][] = [];
-  const there = listedMarks(listed.rules).some(({ mark, table }) => mark === former.mark && table === former.table);
-  if (!there) return commands;
+  if (!listedMarks(listed.rules).some((row) => isSame(row, former))) return commands;
   if (hasRoute(listed) && former.table !== wanted.marked?.table) {
     commands.push([`-${family}`, "route", "del", ...routeWords(former.table, family)]);
   }
   return [...commands, [`-${family}`, "rule", "del", ...ruleWords(former)]];
 }
 
-function ruleWords({ mark, table }: Marked): string[] {
-  return ["fwmark", String(mark), "lookup", String(table)];
+function ruleWords({ mark, mask, table, priority }: Marked): string[] {
+  const bits = mask === undefined ? "" : `/0x${mask.toString(16)}`;
+  const place = priority === undefined ? [] : ["pref", String(priority)];
+  return [
+    "fwmark",
+    `${mask === undefined ? mark : `0x${mark.toString(16)}`}${bits}`,
+    ...place,
+    "lookup",
+    String(table),
+  ];
 }
 
 function routeWords(table: number, family: Family): string[] {

@@ -71,7 +71,7 @@ export function routedMarks(listing: Listing): number[] {
   const rules = [...listing.values()].flatMap((table) => [...ownPart(table).chains.values()].flat());
   return [
     ...new Set(rules.flatMap((rule) => {
-      const mark = /--tproxy-mark (0x[0-9a-f]+|\d+)/.exec(rule)?.[1];
+      const mark = /(?:--tproxy-mark|CONNMARK --set-xmark) (0x[0-9a-f]+|\d+)/.exec(rule)?.[1];
       return mark === undefined ? [] : [Number(mark)];
     })),
   ];

@@ -2,7 +2,7 @@
  * The base of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop. Packages take
  * single parts, not the whole.
  *
- * Permissions: those of the log targets.
+ * Permissions: the permissions of the log targets.
  *
  * @module
  */

@@ -33,8 +33,8 @@ const root = protobuf.Root.fromJSON(descriptor as protobuf.INamespace);
 const resource = root.lookupType(MCP_RESOURCE);
 
 /** Type URL in requests for the objects of a kind: `networking.istio.io/v1/VirtualService`. */
-export function kindTypeUrl({ apiVersion, peersKind }: KindWireType): string {
-  return `${apiVersion}/${peersKind}`;
+export function kindTypeUrl({ apiVersion, istioKind }: KindWireType): string {
+  return `${apiVersion}/${istioKind}`;
 }
 
 const byTypeUrl = new Map(KIND_WIRE_TYPES.map((type) => [kindTypeUrl(type), type]));

@@ -92,7 +92,7 @@ export class KindList {
   }
 
   #read({ namespace, name, created, labels, annotations, spec }: WireObject, bytes: Uint8Array, before?: KnownObject) {
-    const { apiVersion, peersKind: kind } = this.#type;
+    const { apiVersion, istioKind: kind } = this.#type;
     const date = created === undefined ? {} : { creationTimestamp: new Date(created).toISOString() };
     const tree = { apiVersion, kind, metadata: { namespace, name, labels, annotations, ...date }, spec };
     const origin = { from: "api", source: this.#source, uid: "" } as const;

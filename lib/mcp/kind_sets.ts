@@ -5,11 +5,14 @@
  * @module
  */
 import { KIND_WIRE_TYPES, type KindWireType } from "./wire_types.ts";
+import { isMadeOfGatewayApi } from "../config/derive/made_of_gateway_api.ts";
+import type { HttpMatchRequest, HttpRoute } from "../config/kinds/kinds.ts";
 import { encodeField } from "../config/schema/encode.ts";
 import { KIND_TABLE } from "../config/kinds/table.ts";
-import { inPeersSpelling } from "../config/spelling/peers.ts";
+import { inIstioSpelling } from "../config/spelling/istio.ts";
 import type { ChangeSet } from "../config/store.ts";
-import { type ConfigObject, type Kind, UNDATED } from "../config/types.ts";
+import { type ConfigObject, isKind, type Kind, UNDATED } from "../config/types.ts";
+import { withoutEnd } from "../kernel/text/edges.ts";
 import { type EncodedResource, encodeResource } from "../resource/encoded.ts";
 import { type ResourceSet, ResourceTable } from "../resource/set.ts";
 import { kindTypeUrl, writeWireObject } from "./kind_codec.ts";
@@ -82,15 +85,16 @@ export class KindSets {
 
   /** One resource, or none if the object cannot be encoded. */
   #encoded(type: KindWireType, object: ConfigObject): EncodedResource[] {
-    const { kind, key, meta: { namespace, name, labels, annotations, creationTimestamp }, spec, hash: version } =
-      object;
+    const { kind, key, meta: { namespace, name, labels, annotations, creationTimestamp }, hash: version } = object;
+    const spec = outgoingSpec(object);
+    if (spec === undefined) return [];
     try {
       const { type_url, value } = writeWireObject(type, {
         ...{ namespace, name, version },
-        ...(creationTimestamp === UNDATED ? {} : { created: creationTimestamp }),
-        labels: inPeersSpelling(labels) as typeof labels,
-        annotations: inPeersSpelling(annotations) as typeof annotations,
-        spec: inPeersSpelling(encodeField(KIND_TABLE[kind].schema, spec)) as object,
+        ...(creationTimestamp >= UNDATED ? {} : { created: creationTimestamp }),
+        labels: inIstioSpelling(labels) as typeof labels,
+        annotations: inIstioSpelling(annotations) as typeof annotations,
+        spec: inIstioSpelling(encodeField(KIND_TABLE[kind].schema, spec)) as object,
       });
       return [encodeResource(type_url, nameOf(object), value, { causes: [key] })];
     } catch (error) {
@@ -102,4 +106,28 @@ export class KindSets {
 
 function nameOf({ meta: { namespace, name } }: ConfigObject): string {
   return `${namespace}/${name}`;
+}
+
+/**
+ * The spec of an object in Istio's messages, which have no place for the internal fields of derived objects. Undefined: the
+ * messages cannot say what the object means, and other control planes would read another object. Such objects are derived
+ * from the Gateway API: their Gateways are for single namespaces, and their DestinationRules hold only TLS to backends.
+ */
+function outgoingSpec(object: ConfigObject): ConfigObject["spec"] | undefined {
+  if (isMadeOfGatewayApi(object)) return undefined;
+  if (!isKind(object, "VirtualService") || object.spec.internal === undefined) return object.spec;
+  const { internal: _, ...spec } = object.spec;
+  return { ...spec, ...(spec.http && { http: spec.http.map(withTextPrefixes) }) };
+}
+
+/** A rule whose prefixes are texts in place of whole segments. */
+function withTextPrefixes(rule: HttpRoute): HttpRoute {
+  return { ...rule, ...(rule.match && { match: rule.match.flatMap(textPrefixes) }) };
+}
+
+/** The segments `/cart` are the path `/cart`, and the paths that begin with `/cart/`. */
+function textPrefixes(match: HttpMatchRequest): readonly HttpMatchRequest[] {
+  const path = withoutEnd(match.uri?.prefix ?? "", "/");
+  if (path === "") return [match];
+  return [{ ...match, uri: { exact: path } }, { ...match, uri: { prefix: `${path}/` } }];
 }

@@ -12,7 +12,7 @@ export interface KindWireType {
   /** `group/version` of the objects. */
   readonly apiVersion: string;
   /** The kind in Istio's spelling. */
-  readonly peersKind: string;
+  readonly istioKind: string;
   /** Full name of the spec's message. */
   readonly message: string;
 }
@@ -20,11 +20,10 @@ export interface KindWireType {
 /** The message around an object: metadata and spec. */
 export const MCP_RESOURCE = "istio.mcp.v1alpha1.Resource";
 
-function wireType(kind: string, group: string, version: string, message: string, peersKind = kind): KindWireType {
-  return { kind, apiVersion: `${group}.istio.io/${version}`, peersKind, message: `istio.${message}.${peersKind}` };
+function wireType(kind: string, group: string, version: string, message: string, istioKind = kind): KindWireType {
+  return { kind, apiVersion: `${group}.istio.io/${version}`, istioKind, message: `istio.${message}.${istioKind}` };
 }
 
-/** All kinds. */
 export const KIND_WIRE_TYPES: readonly KindWireType[] = [
   wireType("VirtualService", "networking", "v1", "networking.v1alpha3"),
   wireType("DestinationRule", "networking", "v1", "networking.v1alpha3"),

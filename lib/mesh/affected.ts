@@ -26,6 +26,20 @@ export const MESH_KEY = {
   tokenKeys: "token keys",
   /** The ways into a network. */
   entrances: "entrances",
+  /** The services behind a waypoint, `namespace/name`. */
+  waypoint: "waypoint",
+  /** The workloads behind a waypoint, `namespace/name`. */
+  waypointWorkloads: "waypoint workloads",
+  /** The waypoint of a host's service. */
+  waypointOf: "waypoint of",
+  /** How gateways reach a host's service through its waypoint. */
+  ingressWay: "ingress way",
+  /** How gateways between networks reach a host's service through its waypoint. */
+  forwardedWay: "forwarded way",
+  /** Whether other networks reach a service: by host, and by key. */
+  isGlobal: "is global",
+  /** All services that other networks reach. The only name is empty. */
+  globalServices: "global services",
 } as const;
 
 /** Kinds of facts about single workloads, by the namespace of the workloads. */

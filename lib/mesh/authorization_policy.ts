@@ -5,7 +5,7 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
-import { withTargets } from "./selection/gateway_target.ts";
+import { type FindTargets, type PolicyReach, withLabelledTarget } from "./selection/gateway_targets.ts";
 import { SelectionIndex } from "./selection/index.ts";
 import { type PolicyWorkload, RememberedPolicies } from "./selection/remembered.ts";
 import { SharedLists } from "../incremental/weak_table.ts";
@@ -15,11 +15,14 @@ export type AuthorizationPolicy = ConfigObject<"AuthorizationPolicy">;
 /** All AuthorizationPolicy objects of the mesh. */
 export class AuthorizationPolicyIndex {
   readonly #selection: SelectionIndex<"AuthorizationPolicy">;
+  readonly #targets: FindTargets;
   readonly #lists = new SharedLists<AuthorizationPolicy>();
   readonly #remembered = new RememberedPolicies((workload) => this.#find(workload));
+  readonly #layered = new RememberedPolicies((workload) => this.#findLayered(workload), (workload) => workload);
 
-  constructor(rootNamespace: string) {
-    this.#selection = new SelectionIndex(rootNamespace);
+  constructor(rootNamespace: string, { selectsGateways, targets }: PolicyReach = {}) {
+    this.#selection = new SelectionIndex(rootNamespace, selectsGateways);
+    this.#targets = targets ?? withLabelledTarget;
   }
 
   /**
@@ -29,8 +32,14 @@ export class AuthorizationPolicyIndex {
    * @returns Namespaces of workloads whose policies may have changed. `*`: all.
    */
   update(removed: readonly AuthorizationPolicy[], added: readonly AuthorizationPolicy[]): Set<string> {
-    if (removed.length + added.length > 0) this.#remembered.forget();
+    if (removed.length + added.length > 0) this.forget();
     return this.#selection.update(removed, added);
+  }
+
+  /** To be called when workloads may have other targets. */
+  forget(): void {
+    this.#remembered.forget();
+    this.#layered.forget();
   }
 
   /**
@@ -43,8 +52,23 @@ export class AuthorizationPolicyIndex {
     return this.#remembered.of(workload);
   }
 
+  /**
+   * The policies without targets for the workload of a waypoint: of the root namespace, the workload's namespace and the
+   * labels. Workloads with the same policies get the same list.
+   *
+   * @param workload An unchanging object, remembered with the policies.
+   */
+  layered(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
+    return this.#layered.of(workload);
+  }
+
+  #findLayered(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
+    const { root, namespace, workload: own } = this.#selection.withoutTargets(workload);
+    return this.#lists.of([...root, ...namespace, ...own]);
+  }
+
   #find(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
-    const { root, namespace, workload: own } = this.#selection.select(withTargets(workload));
+    const { root, namespace, workload: own } = this.#selection.select(this.#targets(workload));
     return this.#lists.of([...root, ...namespace, ...own]);
   }
 }

@@ -12,6 +12,7 @@ import {
   type MergedDestinationRule,
   mergeDestinationRules,
 } from "./destination_rule.ts";
+import type { InternalDestinationRule } from "../config/kinds/destination_rule/internal.ts";
 import { SmallMultimap } from "../registry/small_multimap.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 import { SharedLists } from "../incremental/weak_table.ts";
@@ -47,6 +48,7 @@ export class DestinationRuleIndex {
   /** Namespaces with rules for exactly this host or wildcard. */
   readonly #namespacesOf = new SmallMultimap<string, string>();
   readonly #joinedLists = new SharedLists<EffectiveDestinationRule>();
+  readonly #added = new AddedRules();
 
   constructor(options: DestinationRuleIndexOptions) {
     this.#options = options;
@@ -59,9 +61,13 @@ export class DestinationRuleIndex {
    */
   update(removed: Iterable<DestinationRuleObject>, added: Iterable<DestinationRuleObject>): Set<string> {
     const hosts = new Set<string>();
-    for (const rule of removed) hosts.add(this.#change(rule, (list) => list.filter((x) => x.key !== rule.key)));
+    for (const rule of removed) {
+      if (rule.spec.internal !== undefined) hosts.add(this.#added.remove(rule));
+      else hosts.add(this.#change(rule, (list) => list.filter((x) => x.key !== rule.key)));
+    }
     for (const rule of added) {
-      hosts.add(this.#change(rule, (list) => [...list.filter((x) => x.key !== rule.key), rule].toSorted(oldest)));
+      if (rule.spec.internal !== undefined) hosts.add(this.#added.add(rule));
+      else hosts.add(this.#change(rule, (list) => [...list.filter((x) => x.key !== rule.key), rule].toSorted(oldest)));
     }
     return hosts;
   }
@@ -87,6 +93,11 @@ export class DestinationRuleIndex {
   #note(host: string, namespace: string, has: boolean): void {
     if (has) this.#namespacesOf.add(host, namespace);
     else this.#namespacesOf.delete(host, namespace);
+  }
+
+  /** Hosts, possibly wildcards, with a rule. */
+  *hosts(): IterableIterator<string> {
+    for (const [host] of this.#namespacesOf.entries()) yield host;
   }
 
   /** Whether a namespace has rules. */
@@ -129,9 +140,13 @@ export class DestinationRuleIndex {
    * the service's namespace, else exported by the root namespace; in each namespace the most specific host. A rule for
    * selected client workloads says nothing about other workloads, so the search continues. The list ends with the rule
    * for workloads without a matching selector, if there is such a rule. The caller takes the first rule with a matching
-   * selector.
+   * selector. What policies of the Gateway API in the service's namespace add for the host is in every rule.
    */
   inForce(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
+    return this.#added.addedTo(this.#written(host, client, serviceNamespace), serviceNamespace, host);
+  }
+
+  #written(host: string, client: string, serviceNamespace: string): RuleList {
     const { rootNamespace } = this.#options;
     let found = client === rootNamespace ? none : this.#lookup(none, client, host, client);
     if (!isSettled(found) && (serviceNamespace !== client || client === rootNamespace)) {
@@ -219,6 +234,57 @@ export class DestinationRuleIndex {
   #merged(entry: HostRules): readonly MergedDestinationRule[] {
     return entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
   }
+}
+
+/**
+ * Rules that add TLS, limits of retries and sessions of policies to the rules of a host. Such a rule is for the service of
+ * its own namespace: another namespace may have a ServiceEntry with the same host, and policies for this ServiceEntry.
+ */
+class AddedRules {
+  /** By namespace and host, each list sorted by key. */
+  readonly #rules = new Map<string, readonly DestinationRuleObject[]>();
+  /** The lists with what is added, so that equal answers are the same array. */
+  readonly #added = new WeakMap<readonly DestinationRuleObject[], WeakMap<RuleList, RuleList>>();
+
+  /** @returns the rule's host */
+  add(rule: DestinationRuleObject): string {
+    return this.#change(rule, [rule]);
+  }
+
+  /** @returns the rule's host */
+  remove(rule: DestinationRuleObject): string {
+    return this.#change(rule, []);
+  }
+
+  #change({ key, meta, spec: { host } }: DestinationRuleObject, added: readonly DestinationRuleObject[]): string {
+    const place = `${meta.namespace}/${host}`;
+    const others = (this.#rules.get(place) ?? []).filter((one) => one.key !== key);
+    const rules = [...others, ...added].sort((a, b) => a.key < b.key ? -1 : 1);
+    if (rules.length > 0) this.#rules.set(place, rules);
+    else this.#rules.delete(place);
+    return host;
+  }
+
+  /** The rules of a service with what is added. The list then ends with a rule for all workloads. */
+  addedTo(rules: RuleList, serviceNamespace: string, host: string): RuleList {
+    if (this.#rules.size === 0) return rules;
+    const added = this.#rules.get(`${serviceNamespace}/${host}`);
+    if (added === undefined) return rules;
+    const known = this.#added.getOrInsertComputed(added, () => new WeakMap());
+    return known.getOrInsertComputed(rules, () => withAdded(rules, added));
+  }
+}
+
+function withAdded(rules: RuleList, added: readonly DestinationRuleObject[]): RuleList {
+  const [first] = added;
+  if (first === undefined) return rules;
+  const keys = added.map(({ key }) => key);
+  const fields: InternalDestinationRule = Object.assign({}, ...added.map(({ spec }) => spec.internal));
+  const joined = rules.map((rule) => ({ ...rule, causes: [...rule.causes, ...keys], ...fields }));
+  const { name, namespace } = first.meta;
+  return isSettled(rules)
+    ? joined
+    : [...joined, { name, namespace, spec: { host: first.spec.host }, causes: keys, ...fields }];
 }
 
 type RuleList = readonly EffectiveDestinationRule[];

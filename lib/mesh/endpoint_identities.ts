@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { takesHbone } from "../registry/labels.ts";
+import { isHboneEndpoint } from "../registry/labels.ts";
 import type { Endpoint, ServiceKey } from "../registry/types.ts";
 
 /** Facts about all endpoints of a service together. */
@@ -68,9 +68,10 @@ function factsOf(endpoints: readonly Endpoint[]): KnownIdentities {
   const accounts = new Set<string>();
   const ports = new Map<string, boolean>();
   const hbone = new Set<string>();
-  for (const { namespace, serviceAccount, portName, tlsMode, labels } of endpoints) {
+  for (const endpoint of endpoints) {
+    const { namespace, serviceAccount, portName, tlsMode } = endpoint;
     if (serviceAccount !== "") accounts.add(`ns/${namespace}/sa/${serviceAccount}`);
-    if (takesHbone(labels)) hbone.add(portName);
+    if (isHboneEndpoint(endpoint)) hbone.add(portName);
     ports.set(portName, tlsMode === "mesh" && ports.get(portName) !== false);
   }
   const identities = {

@@ -9,7 +9,13 @@ import type { NetworkEntrance } from "../registry/types.ts";
 const NONE: readonly NetworkEntrance[] = Object.freeze([]);
 
 export class EntranceIndex {
+  readonly #takesHbone: boolean;
   #byNetwork: ReadonlyMap<string, readonly NetworkEntrance[]> = new Map();
+
+  /** @param takesHbone False: gateways that take HBONE do not count. */
+  constructor(takesHbone: boolean) {
+    this.#takesHbone = takesHbone;
+  }
 
   /** The entrances to a network. The same array until an entrance changes. */
   of(network: string): readonly NetworkEntrance[] {
@@ -26,7 +32,8 @@ export class EntranceIndex {
     const changed = new Set<string>();
     const now = new Map<string, readonly NetworkEntrance[]>();
     for (const network of new Set([...before.keys(), ...all.keys()])) {
-      const [old = NONE, next = NONE] = [before.get(network), all.get(network)];
+      const [old = NONE, reported = NONE] = [before.get(network), all.get(network)];
+      const next = this.#takesHbone ? reported : reported.filter(({ hbone }) => !hbone);
       const same = samePlain(old, next);
       if (!same) changed.add(network);
       if (next.length > 0) now.set(network, same ? old : next);

@@ -4,7 +4,7 @@
  * @module
  */
 import { passedHosts, type ServerHost } from "../config/kinds/gateway/hosts.ts";
-import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
+import { isServedBy } from "../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { SharedLists, SharedValues } from "../incremental/weak_table.ts";
 
@@ -15,7 +15,7 @@ export class GatewayIndex {
   #all: readonly Gateway[] = [];
   /** Whether a workload serves only objects of its own namespace. */
   readonly ownNamespaceOnly: boolean;
-  /** Both hold lists weakly: clients choose the labels, and thereby the lists. */
+  /** Both hold lists weakly, because clients choose the labels: kept lists could fill the memory. */
   readonly #selections = new SharedLists<Gateway>();
   readonly #passed = new SharedValues<readonly ServerHost[]>();
 
@@ -49,13 +49,13 @@ export class GatewayIndex {
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
     return this.#selections.of(this.#all.filter((gateway) => {
       if (this.ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
-      return gatewaySelects(gateway, labels);
+      return isServedBy(gateway, { namespace, labels });
     }));
   }
 
   /**
-   * The hosts whose connections a workload passes on by the name from the client. Equal lists are the same array, even
-   * after a change. Nearly all workloads pass no host on.
+   * The hosts to which a workload passes TLS on by server name, without ending TLS. Equal lists are the same array,
+   * even after a change. For nearly all workloads the list is empty.
    */
   passed(namespace: string, labels: Readonly<Record<string, string>>): readonly ServerHost[] {
     const all = this.select(namespace, labels).flatMap(passedHosts);

@@ -65,7 +65,10 @@ export function entrancesByNetwork(
     const addresses = isIp(one.address) ? [canonicalIp(one.address)] : addressesOf(one.address);
     return addresses.map((address) => ({ ...one, address }));
   });
-  const same = Map.groupBy(dialled, ({ network, address, port }) => `${network} ${address} ${port}`);
+  const same = Map.groupBy(
+    dialled,
+    ({ network, address, port, hbone }) => `${network} ${address} ${port} ${hbone === true}`,
+  );
   return Map.groupBy([...same.values()].map(together).sort(compareEntrances), ({ network }) => network);
 }
 
@@ -75,7 +78,7 @@ export function compareEntrances(a: NetworkEntrance, b: NetworkEntrance): number
 }
 
 function together(same: readonly NetworkEntrance[]): NetworkEntrance {
-  const [{ network, address, port }] = same as [NetworkEntrance];
+  const [{ network, address, port, hbone }] = same as [NetworkEntrance];
   const clusterIds = [...new Set(same.flatMap((one) => one.clusterIds ?? []))].sort();
-  return { network, address, port, ...(clusterIds.length > 0 && { clusterIds }) };
+  return { network, address, port, ...(clusterIds.length > 0 && { clusterIds }), ...(hbone && { hbone }) };
 }

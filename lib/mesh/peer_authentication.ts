@@ -16,7 +16,7 @@ import { addNamespaces, type AffectedKeys, MESH_KEY, WORKLOAD_KEY } from "./affe
 import { MergedSelection } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";
 
-type PeerAuthentication = ConfigObject<"PeerAuthentication">;
+export type PeerAuthentication = ConfigObject<"PeerAuthentication">;
 
 /** A mode with nothing left to inherit. */
 export type PeerTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";
@@ -67,7 +67,7 @@ export class PeerAuthenticationIndex {
     this.#merged = new MergedSelection(rootNamespace, {
       choose: ({ root, namespace, workload }) =>
         [root[0], namespace[0], workload[0]].filter((object) => object !== undefined),
-      merge: merged,
+      merge: mergedPeerTls,
       nothing: DEFAULT_PEER_TLS,
     });
   }
@@ -106,6 +106,11 @@ export class PeerAuthenticationIndex {
     return this.#merged.of(workload);
   }
 
+  /** Whether an object, because it is the oldest of its level, keeps younger objects from a workload. */
+  hidesOthers(key: string, workload: PolicyWorkload): boolean {
+    return Object.values(this.#merged.select(workload)).some((level) => level.length > 1 && level[0]?.key === key);
+  }
+
   /**
    * Where workloads of a namespace refuse mutual TLS. Undefined: nowhere, because no object asks for it. The same
    * object until `update` returns the namespace in `refusing`.
@@ -140,7 +145,7 @@ function saysDisable({ mtls, portLevelMtls = {} }: PeerAuthenticationSpec): bool
 }
 
 /** @param objects An object for each level, the widest level first. */
-function merged(objects: readonly PeerAuthentication[]): PeerTlsPolicy {
+export function mergedPeerTls(objects: readonly PeerAuthentication[]): PeerTlsPolicy {
   let mode: PeerTlsMode = "PERMISSIVE";
   let decides: string | undefined;
   for (const { key, spec: { mtls } } of objects) {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { StringMap } from "../config/schema/json.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { withTargets } from "./selection/gateway_target.ts";
+import { type FindTargets, type PolicyReach, withLabelledTarget } from "./selection/gateway_targets.ts";
 import { SelectionIndex } from "./selection/index.ts";
+import type { PolicyWorkload } from "./selection/remembered.ts";
 import { SharedLists } from "../incremental/weak_table.ts";
 
 /** A ProxyFilter. */
@@ -16,12 +16,14 @@ export type ProxyFilter = ConfigObject<"ProxyFilter">;
 export class ProxyFilterIndex {
   readonly #rootNamespace: string;
   readonly #selection: SelectionIndex<"ProxyFilter">;
+  readonly #targets: FindTargets;
   readonly #lists = new SharedLists<ProxyFilter>();
   readonly #all = new Map<string, ProxyFilter>();
 
-  constructor(rootNamespace: string) {
+  constructor(rootNamespace: string, { selectsGateways, targets }: PolicyReach = {}) {
     this.#rootNamespace = rootNamespace;
-    this.#selection = new SelectionIndex(rootNamespace);
+    this.#selection = new SelectionIndex(rootNamespace, selectsGateways);
+    this.#targets = targets ?? withLabelledTarget;
   }
 
   /** The number of filters. */
@@ -55,9 +57,9 @@ export class ProxyFilterIndex {
    * The filters for a workload: the lowest priority first, then filters of the root namespace, then the oldest, then by
    * name. Workloads with the same filters get the same list, until a filter changes.
    */
-  of(workload: { readonly namespace: string; readonly labels: StringMap }): readonly ProxyFilter[] {
+  of(workload: PolicyWorkload): readonly ProxyFilter[] {
     if (this.#all.size === 0) return NONE;
-    const { root, namespace, workload: own } = this.#selection.select(withTargets(workload));
+    const { root, namespace, workload: own } = this.#selection.select(this.#targets(workload));
     return this.#lists.of([...root, ...namespace, ...own].sort((a, b) => this.#compare(a, b)));
   }
 

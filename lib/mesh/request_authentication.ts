@@ -7,7 +7,8 @@
 import { EMPTY_KEY_SET, publicKeySet } from "../config/kinds/request_authentication/key_set.ts";
 import type { JwtRule } from "../config/kinds/request_authentication/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { MergedSelection } from "./selection/merged.ts";
+import type { PolicyReach } from "./selection/gateway_targets.ts";
+import { MergedSelection, type Merging } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";
 
 type RequestAuthentication = ConfigObject<"RequestAuthentication">;
@@ -30,12 +31,13 @@ export const NO_TOKEN_POLICY: RequestTokenPolicy = { rules: [], causes: [] };
 export class RequestAuthenticationIndex {
   readonly #merged: MergedSelection<"RequestAuthentication", RequestTokenPolicy>;
 
-  constructor(rootNamespace: string) {
-    this.#merged = new MergedSelection(rootNamespace, {
+  constructor(rootNamespace: string, reach: PolicyReach = {}) {
+    const merging: Merging<"RequestAuthentication", RequestTokenPolicy> = {
       choose: ({ root, namespace, workload }) => [...root, ...namespace, ...workload],
       merge: merged,
       nothing: NO_TOKEN_POLICY,
-    });
+    };
+    this.#merged = new MergedSelection(rootNamespace, merging, reach);
   }
 
   /**
@@ -46,6 +48,11 @@ export class RequestAuthenticationIndex {
    */
   update(removed: readonly RequestAuthentication[], added: readonly RequestAuthentication[]): Set<string> {
     return this.#merged.update(removed, added);
+  }
+
+  /** To be called when workloads may have other targets. */
+  forget(): void {
+    this.#merged.forget();
   }
 
   /** The rules of a workload. The same object until a version of an object behind the rules changes. */

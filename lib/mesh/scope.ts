@@ -46,6 +46,11 @@ export class Scope {
     if (this.#narrow) this.virtualServicesChanged([], indexes.virtualServices.all());
   }
 
+  /** Whether the scope is over some indexes: a fork of a mesh has scopes of its own. */
+  isOf(indexes: MeshIndexes): boolean {
+    return this.#indexes === indexes;
+  }
+
   /** A namespace with this view. */
   get namespace(): string {
     return this.view.representative;
@@ -105,7 +110,8 @@ export class Scope {
     const imports = this.#imports[index] ?? [];
     const service = this.#indexes.services.visible(host, this.namespace, (s) => importsService(imports, s));
     if (service) return true;
-    const imported = (vs: EffectiveVirtualService) => this.#importsVirtualService(imports, vs);
+    const imported = (vs: EffectiveVirtualService) =>
+      this.#importsVirtualService(imports, vs) && this.isAboutService(vs, host);
     return this.#indexes.virtualServices.visible(host, this.namespace, undefined, imported) !== undefined;
   }
 
@@ -117,8 +123,23 @@ export class Scope {
    */
   virtualService(host: string, protocol: RuleProtocol | undefined, at = 0): EffectiveVirtualService | undefined {
     const { virtualServices } = this.#indexes;
-    if (!this.#narrow) return virtualServices.visible(host, this.namespace, protocol, undefined, at);
-    return virtualServices.visible(host, this.namespace, protocol, (vs) => this.#seesVirtualService(vs), at);
+    const accept = (vs: EffectiveVirtualService) =>
+      (!this.#narrow || this.#seesVirtualService(vs)) && this.isAboutService(vs, host);
+    return virtualServices.visible(host, this.namespace, protocol, accept, at);
+  }
+
+  /**
+   * Whether a virtual service may decide for the service that the scope has for a host. Rules for the service of another
+   * namespace with the same host may not.
+   */
+  isAboutService({ serviceNamespace, hosts }: EffectiveVirtualService, host: string): boolean {
+    if (serviceNamespace === undefined) return true;
+    for (const pattern of [host, ...wildcardsOver(host)]) {
+      const service = this.service(pattern);
+      if (service === undefined) continue;
+      return service.namespace === serviceNamespace && hosts.some((one) => covers(one, service.hostname));
+    }
+    return false;
   }
 
   /**

@@ -37,6 +37,11 @@ export class ServiceIndex {
     return true;
   }
 
+  /** The service of a key. */
+  at(key: ServiceKey): Service | undefined {
+    return this.#byKey.get(key);
+  }
+
   /** Whether some service has the host. */
   has(host: string): boolean {
     return this.#byHost.has(host);

@@ -11,6 +11,8 @@
  * @module
  */
 import type { CaptureMode } from "../config/kinds/sidecar/schema.ts";
+import type { BackendTls, RetryBudget } from "../config/kinds/destination_rule/internal.ts";
+import type { RuleSession } from "../config/kinds/virtual_service/internal.ts";
 import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 
 /**
@@ -28,7 +30,9 @@ export interface EffectiveVirtualService {
   readonly creationTimestamp: number;
   /** Prefixes of paths end at the end of a path segment, as in an Ingress. Absent: anywhere. */
   readonly segmentPrefixes?: true;
-  /** Keys of the config objects behind the virtual service: the root first, then delegates. */
+  /** The rules are for clients that get the host's service from this namespace. Absent: for all clients. */
+  readonly serviceNamespace?: string;
+  /** Keys of the config objects behind the virtual service: the root first, then delegates, then routes behind rules. */
   readonly causes: readonly string[];
   /** Where each http rule is written. Absent: at the same position of the root. */
   readonly httpOrigins?: readonly RuleOrigin[];
@@ -53,6 +57,12 @@ export interface EffectiveDestinationRule {
   readonly spec: DestinationRuleSpec;
   /** Keys of the config objects behind the rule. */
   readonly causes: readonly string[];
+  /** TLS to the host by a BackendTLSPolicy. Absent: none. */
+  readonly backendTls?: readonly BackendTls[];
+  /** Limit of retries to the host by an XBackendTrafficPolicy. Absent: none. */
+  readonly retryBudget?: RetryBudget;
+  /** Session of requests to the host by an XBackendTrafficPolicy. Absent: none. */
+  readonly session?: RuleSession;
 }
 
 /**

@@ -7,6 +7,7 @@
  * @module
  */
 import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/kinds.ts";
+import { ruleSourceKey } from "../config/kinds/virtual_service/internal.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
@@ -39,15 +40,20 @@ const NO_ROOTS: ReadonlySet<string> = new Set();
  */
 export class VirtualServiceResolver {
   readonly #options: VirtualServiceOptions;
+  readonly #like: VirtualServiceResolver | undefined;
   readonly #sources = new Map<string, Source>();
   readonly #effective = new Map<string, EffectiveVirtualService>();
   /** Keys of the roots that name a delegate, by the delegate's key. The delegate may be missing. */
   readonly #rootsOf = new Map<string, Set<string>>();
   readonly #problems = new Map<string, readonly string[]>();
 
-  /** @param options Fixed for the resolver's life; another mesh configuration needs a new resolver. */
-  constructor(options: VirtualServiceOptions) {
+  /**
+   * @param options Fixed for the resolver's life; another mesh configuration needs a new resolver.
+   * @param like Another resolver with the same options, whose effective virtual services are used where they are equal.
+   */
+  constructor(options: VirtualServiceOptions, like?: VirtualServiceResolver) {
     this.#options = options;
+    this.#like = like;
   }
 
   /**
@@ -84,6 +90,11 @@ export class VirtualServiceResolver {
   /** All effective virtual services, in order of precedence (older first). */
   values(): EffectiveVirtualService[] {
     return [...this.#effective.values()].sort(oldestFirst);
+  }
+
+  /** An object by key, as last taken in. */
+  source(key: string): Source | undefined {
+    return this.#sources.get(key);
   }
 
   /** The effective form of an object, by key. Undefined: there is no such form, as for delegates. */
@@ -128,10 +139,18 @@ export class VirtualServiceResolver {
     this.#problems.delete(key);
     const source = this.#sources.get(key);
     if (!source?.spec.hosts?.length) return;
-    const { service, problems } = resolve(source, this.#sources, this.#options);
+    const { service, problems } = this.#equal(source) ?? resolve(source, this.#sources, this.#options);
     this.#effective.set(key, service);
     if (problems.length) this.#problems.set(key, problems);
     delta.added.push(service);
+  }
+
+  /** The effective form of the other resolver, if it was made of the same object alone. */
+  #equal(source: Source): { service: EffectiveVirtualService; problems: string[] } | undefined {
+    const like = this.#like;
+    if (like?.source(source.key) !== source || delegateKeys(source).length > 0) return undefined;
+    const service = like.effective(source.key);
+    return service && { service, problems: [] };
   }
 }
 
@@ -185,7 +204,9 @@ function resolve(
     for (const position of merged.positions) origins.push({ rule: at, delegate: { key, rule: position } });
     return merged.routes;
   }
+  for (const { internal } of spec.http ?? []) if (internal) causes.add(ruleSourceKey(internal.source));
   const gateways = spec.gateways?.length ? spec.gateways : SIDECARS;
+  const { serviceNamespace } = spec.internal ?? {};
   const service: EffectiveVirtualService = {
     name: source.meta.name,
     namespace,
@@ -194,7 +215,8 @@ function resolve(
     spec: http ? { ...spec, http } : spec,
     exportTo: exported(source, options).exportTo,
     creationTimestamp: source.meta.creationTimestamp,
-    ...(hasSegmentPrefixes(source.meta) ? { segmentPrefixes: true } : {}),
+    ...(spec.internal ? { segmentPrefixes: true } : {}),
+    ...(serviceNamespace === undefined ? {} : { serviceNamespace }),
     causes: [...causes],
     ...(http ? { httpOrigins: origins } : {}),
   };
@@ -203,15 +225,6 @@ function resolve(
 
 /** The gateways of a virtual service without named gateways. */
 const SIDECARS: readonly string[] = Object.freeze([MESH_GATEWAY]);
-
-/**
- * Whether prefixes of a virtual service's paths are whole segments. A virtual service made from an Ingress has the
- * annotation.
- */
-export function hasSegmentPrefixes({ annotations }: Pick<Source["meta"], "annotations">): boolean {
-  const semantics = annotations["internal.mesh.io/route-semantics"];
-  return semantics === "ingress" || semantics === "gateway";
-}
 
 function exported(source: Source, options: VirtualServiceOptions): Exported {
   const { namespace } = source.meta;
@@ -224,6 +237,8 @@ function exported(source: Source, options: VirtualServiceOptions): Exported {
  */
 function fullNames({ spec, meta }: Source, options: VirtualServiceOptions): VirtualServiceSpec {
   const host = (name: string) => fullHost(name, meta.namespace, options.domainSuffix);
+  // A hostname of the Gateway API is what clients write: `localhost` is no service of the namespace.
+  const ofClients = spec.internal?.semantics === "gateway";
   const gateway = (name: string) => fullGateway(name, meta.namespace);
   const target = <D extends WithHost>(to: D): D => withFields<WithHost, D>(to, { host: host(to.host) });
   const route = <R extends ToHost>(one: R): R => withFields<ToHost, R>(one, { destination: target(one.destination) });
@@ -240,7 +255,7 @@ function fullNames({ spec, meta }: Source, options: VirtualServiceOptions): Virt
       mirrors: one.mirrors && mapped(one.mirrors, route),
     });
   return withFields<VirtualServiceSpec, VirtualServiceSpec>(spec, {
-    hosts: spec.hosts && unique(mapped(spec.hosts, host)),
+    hosts: spec.hosts && unique(mapped(spec.hosts, ofClients ? (name) => name.toLowerCase() : host)),
     gateways: spec.gateways && unique(mapped(spec.gateways, gateway)),
     http: spec.http && mapped(spec.http, http),
     tls: spec.tls && mapped(spec.tls, rule),

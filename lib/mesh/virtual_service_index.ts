@@ -139,12 +139,13 @@ export class VirtualServiceIndex {
       for (const protocol of PROTOCOLS) {
         const first = new Map<string, string>();
         for (const vs of list) {
-          // A virtual service for chosen workloads or ports hides nothing elsewhere.
+          // A virtual service for chosen workloads, ports or services hides nothing elsewhere.
           if (!hasRulesForSidecars(vs, protocol)) continue;
           const audience = audienceOf(vs);
-          const accepted = first.get(audience);
+          const own = vs.serviceNamespace === undefined ? audience : `${audience} of ${vs.serviceNamespace}`;
+          const accepted = first.get(audience) ?? first.get(own);
           if (accepted !== undefined) yield { host, protocol, accepted, rejected: vs.causes };
-          else if (ruledSidecars(vs, protocol) === "all") first.set(audience, vs.causes[0] ?? "");
+          else if (ruledSidecars(vs, protocol) === "all") first.set(own, vs.causes[0] ?? "");
         }
       }
     }
@@ -200,12 +201,16 @@ export function oldestFirst(
 export function destinationHosts(vs: EffectiveVirtualService): Set<string> {
   const hosts = new Set<string>();
   for (const http of vs.spec.http ?? []) {
-    for (const route of http.route ?? []) hosts.add(route.destination.host);
+    for (const { destination, internal } of http.route ?? []) {
+      if (internal && "unresolved" in internal) continue;
+      hosts.add(destination.host);
+      if (internal) hosts.add(internal.picker.host);
+    }
     if (http.mirror) hosts.add(http.mirror.host);
     for (const mirror of http.mirrors ?? []) hosts.add(mirror.destination.host);
   }
   for (const rule of [...vs.spec.tls ?? [], ...vs.spec.tcp ?? []]) {
-    for (const route of rule.route ?? []) hosts.add(route.destination.host);
+    for (const { destination, internal } of rule.route ?? []) if (!internal) hosts.add(destination.host);
   }
   return hosts;
 }

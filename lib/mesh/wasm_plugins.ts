@@ -7,6 +7,7 @@
 import type { WasmPluginSpec, WasmTrafficSelector } from "../config/kinds/wasm_plugin/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { oldest, type Selected } from "./selection/index.ts";
+import type { PolicyReach } from "./selection/gateway_targets.ts";
 import { MergedSelection } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";
 import { SharedValues } from "../incremental/weak_table.ts";
@@ -49,13 +50,14 @@ export function pluginResource({ meta: { namespace, name } }: Pick<WasmPlugin, "
 export class WasmPluginIndex {
   readonly #merged: MergedSelection<"WasmPlugin", EffectivePlugins>;
 
-  constructor(rootNamespace: string) {
+  constructor(rootNamespace: string, reach: PolicyReach = {}) {
     const uses = new SharedValues<readonly PluginUse[]>();
     const merge = (plugins: readonly WasmPlugin[]): EffectivePlugins => ({
       plugins,
       uses: { client: uses.of(usesOf(plugins, "client")), server: uses.of(usesOf(plugins, "server")) },
     });
-    this.#merged = new MergedSelection(rootNamespace, { choose: inOrder, merge, nothing: merge([]) });
+    const merging = { choose: inOrder, merge, nothing: merge([]) };
+    this.#merged = new MergedSelection(rootNamespace, merging, reach);
   }
 
   /**
@@ -66,6 +68,11 @@ export class WasmPluginIndex {
    */
   update(removed: readonly WasmPlugin[], added: readonly WasmPlugin[]): Set<string> {
     return this.#merged.update(removed, added);
+  }
+
+  /** To be called when workloads may have other targets. */
+  forget(): void {
+    this.#merged.forget();
   }
 
   /** The plugins for a workload. */

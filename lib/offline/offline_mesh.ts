@@ -9,11 +9,14 @@
  *
  * @module
  */
+import { hasNetworkGateways } from "../gateway_api/built_in_classes.ts";
 import { type Finding, warningOf } from "../finding/finding.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
 import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { FactStore } from "../config/facts/store.ts";
+import type { VerdictListener } from "../gateway_api/groups/derivation.ts";
+import { GatewayApiVerdicts } from "../gateway_api/groups/verdicts.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
 import { DiscoveredNamespaces } from "../config/discovered_namespaces.ts";
 import { DiscoveredSource } from "../config/discovered_source.ts";
@@ -25,7 +28,10 @@ import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.
 import { struct } from "../pb/wellknown.ts";
 import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { addFactRegistry } from "../discovery/sources/fact_registry.ts";
-import { serverDerivations } from "../discovery/sources/ingress.ts";
+import { followGatewayNetworks } from "../discovery/sources/gateway_networks.ts";
+import { followNamespaces } from "../discovery/sources/namespace_labels.ts";
+import { followWaypointAddresses } from "../discovery/sources/waypoint_addresses.ts";
+import { serverDerivations } from "../discovery/sources/derivations.ts";
 import { Pipeline } from "../discovery/pipeline/pipeline.ts";
 import type { PipelineOptions } from "../discovery/pipeline/options.ts";
 import {
@@ -84,6 +90,8 @@ export class OfflineMesh {
   readonly store = new ConfigStore();
   /** Facts about an orchestrator from manifests in the texts. */
   readonly facts = new FactStore();
+  /** What was found out about objects of the Gateway API. */
+  readonly gatewayApi = new GatewayApiVerdicts();
   readonly #source: StoreSource;
   readonly #factSource: StoreSource<Fact>;
   /** Objects in force, by key. */
@@ -115,6 +123,7 @@ export class OfflineMesh {
     this.#namesRootNamespace = parsed.namesRootNamespace || options.mesh !== undefined;
     this.#nodes = new NodeReader({
       vhds: options.vhds ?? false,
+      waypoints: settings.PILOT_ENABLE_AMBIENT_WAYPOINTS,
       clusterId: settings.CLUSTER_ID,
       clusterAliases: {},
     });
@@ -134,7 +143,7 @@ export class OfflineMesh {
     });
     const namespaces = this.#namespaces = new DiscoveredNamespaces(this.facts, false);
     if (options.manifestServices) namespaces.use(config.discoverySelectors ?? []);
-    const isOurs = ({ meta }: ConfigObject) => isOfRevision(meta.labels, settings.REVISION);
+    const isOurs = (object: ConfigObject) => isOfRevision(object, settings.REVISION);
     this.#source = new DiscoveredSource(this.store.addSource("", 0), namespaces, isOurs);
     this.#factSource = new DiscoveredSource(this.facts.addSource("", 0), namespaces, () => true);
     if (options.manifestServices) this.#followManifests();
@@ -247,7 +256,16 @@ export class OfflineMesh {
   /** Derives objects from the manifests, as a server does. */
   #derive(): void {
     this.store.subscribe((changes) => this.#takeStored(changes));
-    for (const [index, derivation] of serverDerivations(this.#options, this.settings).entries()) {
+    const { networks } = this.pipeline.aggregate;
+    if (this.settings.PILOT_ENABLE_AMBIENT_WAYPOINTS || this.settings.AMBIENT_ENABLE_MULTI_NETWORK) {
+      followNamespaces(this.facts, this.pipeline);
+    }
+    if (this.settings.ENABLE_INGRESS_WAYPOINT_ROUTING || hasNetworkGateways(this.settings)) {
+      followWaypointAddresses(this.store, this.pipeline);
+    }
+    if (this.settings.PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API) followGatewayNetworks(this.gatewayApi, networks);
+    const learned: VerdictListener = (group, verdicts) => this.gatewayApi.learn(group, verdicts);
+    for (const [index, derivation] of serverDerivations({ ...this.#options, learned }, this.settings).entries()) {
       this.#engines.push(
         new DerivationEngine(derivation, {
           store: this.store,

@@ -7,7 +7,8 @@
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Fact, WorkloadKind } from "../config/facts/types.ts";
 import { WORKLOAD_KINDS } from "../config/facts/workload_data.ts";
-import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
+import { apiGatewayBehind } from "../config/derive/made_of_gateway_api.ts";
+import { isServedBy } from "../config/kinds/gateway/workloads.ts";
 import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
 import type { OfflineMesh, ProxyNode } from "./offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
@@ -64,7 +65,7 @@ export function impliedProxies(
   const isGateway = (namespace: string, labels: Labels) =>
     gateways.some((gateway) =>
       (!options.gatewaysInNamespace || gateway.meta.namespace === namespace) &&
-      Object.keys(gateway.spec.selector ?? {}).length > 0 && gatewaySelects(gateway, labels)
+      Object.keys(gateway.spec.selector ?? {}).length > 0 && isServedBy(gateway, { namespace, labels })
     );
   const found = new Map<string, ImpliedProxy>();
   const add = (proxy: Omit<ImpliedProxy, "node" | "type">, type?: ImpliedProxy["type"]) => {
@@ -77,10 +78,10 @@ export function impliedProxies(
   for (const gateway of gateways) {
     const selector = gateway.spec.selector ?? {};
     const served = [...found.values()].some((proxy) =>
-      profileOf(proxy.type).gateways && gatewaySelects(gateway, proxy.labels) &&
+      profileOf(proxy.type).gateways && isServedBy(gateway, proxy) &&
       (!options.gatewaysInNamespace || proxy.namespace === gateway.meta.namespace)
     );
-    if (!served) add({ ...standIn(gateway.meta.namespace, gateway.meta.name, selector), cause: gateway.key }, "router");
+    if (!served) add({ ...standIn(gateway.meta.namespace, nameOf(gateway), selector), cause: gateway.key }, "router");
   }
   const namespaces = new Set(
     [...found.values()].filter(({ type }) => profileOf(type).sidecarsApply).map((one) => one.namespace),
@@ -124,6 +125,11 @@ function proxyOf(workload: NamedWorkload, type: ImpliedProxy["type"], { domain }
     type,
     node: { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT, ...hbone } },
   };
+}
+
+/** The name of a Gateway as its author knows it: each listener of a Gateway of the Gateway API is derived apart. */
+function nameOf(gateway: ConfigObject<"Gateway">): string {
+  return (apiGatewayBehind(gateway) ?? gateway.meta).name;
 }
 
 function workloadsOf(object: AnyConfigObject): NamedWorkload[] {

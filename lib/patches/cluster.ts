@@ -55,8 +55,14 @@ function matches({ name = "" }: Cluster, match: ClusterMatch | undefined, of: Pa
   if (match.name) return match.name === name;
   const [direction = "", port = "", subset = "", host = ""] = nameParts(name);
   const hosts = direction === "inbound" && of.hosts.length > 0 ? of.hosts : [host];
-  return (!match.subset || match.subset === subset) && (!match.service || hosts.includes(match.service)) &&
+  return (!match.subset || match.subset === subsetOf(direction, subset)) &&
+    (!match.service || hosts.includes(match.service)) &&
     (!match.portNumber || match.portNumber === Number(port));
+}
+
+/** At waypoints a subset comes after the form of the traffic: `inbound-vip|80|http/v1|reviews.default`. */
+function subsetOf(direction: string, part: string): string {
+  return direction === "inbound-vip" ? part.split("/").slice(1).join("/") : part;
 }
 
 /** Clusters of passed-through connections at gateways have another separator: `outbound_.80_.v1_.reviews.default`. */

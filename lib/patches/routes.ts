@@ -29,7 +29,6 @@ export function patchesOfRoutes(patches: readonly CompiledPatch[], of: PatchedRo
   return patches.filter((patch) => isOfRoutes(patch) && isFor(patch, of.context) && matchesRoutes(of, patch));
 }
 
-/** A patched route configuration. */
 export interface PatchedRouteConfiguration {
   /** Includes the original virtual hosts that were not removed. The same object if nothing changed. */
   readonly routes: RouteConfiguration;

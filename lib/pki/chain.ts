@@ -25,8 +25,8 @@ export interface ChainOptions {
   /** Most signatures to try. Default: 50. */
   readonly signatures?: number;
   /**
-   * Whether another verifier has checked the signatures of a chain from these certificates; see {@linkcode isOnlyPath}.
-   * Default: false.
+   * Whether another verifier has already checked the signatures of a chain of these certificates. If the certificates
+   * allow a single chain ({@linkcode isOnlyPath}), the signatures are not verified again. Default: false.
    */
   readonly signaturesProven?: boolean;
 }
@@ -95,9 +95,8 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
 }
 
 /**
- * Whether the names leave only one way from a certificate to the roots: at each step a single certificate, or roots
- * with a single key. A verifier of any chain of these certificates has then checked the signatures of the chain found
- * here.
+ * Whether the names allow a single chain from a certificate to the roots: at each step one certificate, or roots with
+ * one key. Then any verifier has checked the same chain.
  */
 function isOnlyPath(leaf: Certificate, { intermediates = [], roots }: ChainOptions): boolean {
   let at = leaf;

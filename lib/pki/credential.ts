@@ -62,7 +62,7 @@ export function judgePair(chainText: string, keyText: string): PairVerdict {
   }
   const usage = faultOf(() => checkLeafUsage(chain.leaf), NO_CERTIFICATE);
   if (usage !== undefined) return { problem: "certificate", why: `has a block ${usage}` };
-  const weak = leaf === undefined ? "is none" : weakness(leaf);
+  const weak = leaf === undefined ? "has no block CERTIFICATE" : weakness(leaf);
   if (weak !== undefined) return { problem: "certificate", why: weak };
   return { chain: chain.certificates };
 }
@@ -162,7 +162,7 @@ function readKey(text: string): { readonly object: KeyObject | undefined } | { r
     }
   }
   const label = [...KEYS].find((one) => text.includes(`${"-----"}BEGIN ${one}-----`));
-  return { why: label === undefined ? "is none" : whyNone(text, label) };
+  return { why: label === undefined ? "has no block of a private key" : whyNone(text, label) };
 }
 
 /** Whether the runtime reads every valid key of a form. */
@@ -218,7 +218,7 @@ export function judgeAuthorities(text: string): AuthoritiesVerdict {
     if (label !== LIST && !CERTIFICATES.has(label)) continue;
     if (header !== "") return { why: "has a blank line within its base64" };
     const found = label === LIST ? listOf(der) : certificateOf(der);
-    if (found === undefined) return { why: `has a block ${label} that is none` };
+    if (found === undefined) return { why: `has a block ${label} that cannot be read` };
     if ("serials" in found) lists.push(found);
     else authorities.push(found);
   }

@@ -73,7 +73,6 @@ export function bits(bytes: Uint8Array, unused = 0): Uint8Array {
   return element(0x03, Uint8Array.of(unused), bytes);
 }
 
-/** A UTF8String. */
 export function utf8String(text: string): Uint8Array {
   return element(0x0c, utf8.encode(text));
 }

@@ -36,7 +36,7 @@ export function judgeLists(
     if ("fault" in part) return { why: part.fault };
     if (part.label !== LIST) continue;
     const list = part.header === "" ? listOf(part.der) : undefined;
-    if (list === undefined) return { why: `has a block ${LIST} that is none` };
+    if (list === undefined) return { why: `has a block ${LIST} that cannot be read` };
     lists.push(list);
   }
   if (lists.length === 0) return { why: whyNone(text, LIST) };

@@ -39,9 +39,9 @@ export function* proxyPem(text: string): Generator<ProxyPemPart> {
 /** The reason why the library finds no block in a text, even if a person may see a block. */
 export function whyNone(text: string, label: string): string {
   const at = text.indexOf(`${BEGIN}${label}${DASHES}`);
-  if (at < 0) return "is none";
+  if (at < 0) return `has no block ${label}`;
   const before = text.slice(text.lastIndexOf("\n", at) + 1, at);
-  if (before === "") return "is none";
+  if (before === "") return `has no block ${label}`;
   return `has ${
     before === "\u00ef\u00bb\u00bf" || before === "\ufeff" ? "a byte order mark" : "text"
   } before a BEGIN line`;

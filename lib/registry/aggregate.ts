@@ -132,6 +132,13 @@ export class Aggregate {
     return this.#workloads.get(address) ?? NO_WORKLOADS;
   }
 
+  /** All workloads, each with an id that is unique among the registries. */
+  *allWorkloads(): IterableIterator<readonly [id: string, workload: Workload]> {
+    for (const { id: source, workloads } of this.#sources.values()) {
+      for (const [id, workload] of workloads) yield [`${source}/${id}`, workload];
+    }
+  }
+
   /** Returns the changes since the last call, and forgets the returned changes. */
   drain(): ServiceChanges {
     this.#settleAll();
@@ -212,10 +219,10 @@ export class Aggregate {
   }
 
   #setAt(address: string, old: Workload | undefined, now: Workload | undefined): void {
-    const here = (this.#workloads.get(address) ?? NO_WORKLOADS).filter((workload) =>
-      workload !== old && workload !== now
-    );
-    if (now) here.push(now);
+    const before = this.#workloads.get(address) ?? NO_WORKLOADS;
+    const others = before.filter((workload) => workload !== old && workload !== now);
+    // Each address keeps a list, and a list that grew by an item would have room for seventeen.
+    const here = now === undefined ? others : others.length === 0 ? [now] : others.concat(now);
     if (here.length > 1) here.sort(byClusterAndId);
     if (here.length === 0) this.#workloads.delete(address);
     else this.#workloads.set(address, here);

@@ -32,7 +32,7 @@ export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
       a.weight === b.weight && a.locality === b.locality && a.network === b.network && a.clusterId === b.clusterId &&
       a.serviceAccount === b.serviceAccount && a.namespace === b.namespace && a.workloadName === b.workloadName &&
       a.tlsMode === b.tlsMode && a.hostname === b.hostname && a.subdomain === b.subdomain &&
-      a.nodeName === b.nodeName && a.ownClusterOnly === b.ownClusterOnly &&
+      a.nodeName === b.nodeName && a.isCaptured === b.isCaptured && a.ownClusterOnly === b.ownClusterOnly &&
       samePlain(a.additionalAddresses, b.additionalAddresses) &&
       sameLabels(a.labels, b.labels));
 }
@@ -43,7 +43,9 @@ export function sameWorkload(a: Workload, b: Workload): boolean {
     (a.id === b.id && a.name === b.name && a.namespace === b.namespace && a.kind === b.kind && a.health === b.health &&
       a.serviceAccount === b.serviceAccount && a.locality === b.locality && a.network === b.network &&
       a.clusterId === b.clusterId && a.weight === b.weight && a.tlsMode === b.tlsMode &&
-      samePlain(a.addresses, b.addresses) && sameLabels(a.labels, b.labels) && samePlain(a.ports, b.ports) &&
+      a.isCaptured === b.isCaptured && a.sharesNode === b.sharesNode && samePlain(a.addresses, b.addresses) &&
+      sameLabels(a.labels, b.labels) &&
+      samePlain(a.ports, b.ports) &&
       samePlain(a.serves, b.serves));
 }
 

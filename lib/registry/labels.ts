@@ -27,6 +27,18 @@ export const ZONE_LABEL = "topology.kubernetes.io/zone";
 /** Node of a workload. */
 export const NODE_LABEL = "kubernetes.io/hostname";
 
+/** Label of all objects that a controller deploys for a Gateway: the controller. */
+export const MANAGED_LABEL = "gateway.mesh.io/managed";
+/** Controllers of gateways between networks, in the spelling of either project. */
+const EAST_WEST_CONTROLLERS: ReadonlySet<string> = new Set([
+  ...["mesh.io-eastwest-controller", "istio.io-eastwest-controller"],
+]);
+
+/** Whether labels are those of a gateway between networks, which takes HBONE: of its Service or its pods. */
+export function isEastWestPart(labels: Labels): boolean {
+  return EAST_WEST_CONTROLLERS.has(labels[MANAGED_LABEL] ?? "");
+}
+
 /** Values of the TLS mode label for "yes"; the second value is from manifests of Istio's users. */
 const MESH_TLS_VALUES: ReadonlySet<string> = new Set(["mesh", "istio"]);
 
@@ -37,6 +49,27 @@ export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "dis
   const mode = labels[TLS_MODE_LABEL];
   if (mode !== undefined) return MESH_TLS_VALUES.has(mode) ? "mesh" : "disabled";
   return serviceAccount === "" ? "disabled" : "mesh";
+}
+
+/** Label of a pod or namespace that asks for the tunnel of the node: `ambient`; of a pod also `none`. */
+export const DATAPLANE_MODE = "mesh.io/dataplane-mode";
+
+/**
+ * Annotation of a pod whose connections the node's tunnel takes: `enabled`, or `pending` while no tunnel has
+ * acknowledged the pod. The node agent writes it.
+ */
+export const REDIRECTION = "ambient.mesh.io/redirection";
+
+/** Whether annotations say that the node's tunnel takes the connections of a pod. */
+export function isCapturedPod(annotations: Labels): boolean {
+  return annotations[REDIRECTION] === "enabled";
+}
+
+/** Whether an endpoint takes connections by HBONE, by itself or through the tunnel of its node. */
+export function isHboneEndpoint(
+  { labels, isCaptured }: { readonly labels: Labels; readonly isCaptured?: true },
+): boolean {
+  return isCaptured === true || takesHbone(labels);
 }
 
 /** Whether a workload with these labels takes connections by HBONE. */

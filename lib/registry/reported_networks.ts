@@ -14,6 +14,7 @@ interface NetworksReport {
 /** The networks and their entrances, by registry. */
 export class ReportedNetworks {
   readonly #reports = new Map<string, NetworksReport>();
+  #gateways: readonly NetworkEntrance[] = [];
   readonly #listeners: (() => void)[] = [];
 
   /** Replaces everything that a registry has reported. */
@@ -21,6 +22,13 @@ export class ReportedNetworks {
     const key = `${provider}/${clusterId}`;
     if (samePlain(this.#reports.get(key)?.known, known)) return;
     this.#reports.set(key, { clusterId, known });
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Replaces the entrances that are objects of the configuration, and no services of a cluster. */
+  setGateways(entrances: readonly NetworkEntrance[]): void {
+    if (samePlain(this.#gateways, entrances)) return;
+    this.#gateways = entrances;
     for (const listener of this.#listeners) listener();
   }
 
@@ -35,11 +43,12 @@ export class ReportedNetworks {
     this.#listeners.push(listener);
   }
 
-  /** The entrances to networks with the cluster of each, in the order of the registries. */
+  /** The entrances to networks with the known cluster of each, in the order of the registries. */
   entrances(): NetworkEntrance[] {
-    return [...this.#reports.values()].flatMap(({ clusterId, known }) =>
+    const ofServices = [...this.#reports.values()].flatMap(({ clusterId, known }) =>
       known.entrances.map((entrance) => ({ ...entrance, clusterIds: [clusterId] }))
     );
+    return [...ofServices, ...this.#gateways];
   }
 
   /** Network of a cluster's workloads without a network label; empty: the addresses decide. */

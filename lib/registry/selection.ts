@@ -7,6 +7,12 @@
 import { type Labels, selects } from "./labels.ts";
 import type { Workload } from "./types.ts";
 
+/** A workload that may be selected. */
+export interface SelectionCandidate {
+  readonly namespace: string;
+  readonly labels: Labels;
+}
+
 /** A selector of workloads: a service entry, or a service of the orchestrator. */
 export interface SelectsWorkloads {
   readonly namespace: string;
@@ -15,11 +21,21 @@ export interface SelectsWorkloads {
 }
 
 /** Index of entries by their selectors, and of workloads by their labels. Matches are in one namespace. */
-export class WorkloadSelection<E extends SelectsWorkloads> {
+export class WorkloadSelection<E extends SelectsWorkloads, W extends SelectionCandidate = Workload> {
   /** Entries by a single label of the selector. */
   readonly #entries = new Map<string, Set<E>>();
-  /** Workload ids by each of the workload's labels. */
-  readonly #workloads = new Map<string, Map<string, Workload>>();
+  /** Workload ids by each of the workload's labels. Undefined: made when an entry first selects. */
+  #workloads: Map<string, Map<string, W>> | undefined;
+  readonly #known: (() => Iterable<readonly [id: string, workload: W]>) | undefined;
+
+  /**
+   * @param known The added workloads, for an index that seldom has an entry: until an entry selects, workloads cost
+   * nothing. Default: workloads are indexed as they are added.
+   */
+  constructor(known?: () => Iterable<readonly [id: string, workload: W]>) {
+    this.#known = known;
+    if (known === undefined) this.#workloads = new Map();
+  }
 
   addEntry(entry: E): void {
     const key = entryKey(entry);
@@ -36,38 +52,52 @@ export class WorkloadSelection<E extends SelectsWorkloads> {
   }
 
   /** Adds a workload, or replaces a workload of the same namespace and labels. */
-  addWorkload(id: string, workload: Workload): void {
-    for (const key of workloadKeys(workload)) {
-      const bucket = this.#workloads.get(key);
-      if (bucket) bucket.set(id, workload);
-      else this.#workloads.set(key, new Map([[id, workload]]));
-    }
+  addWorkload(id: string, workload: W): void {
+    if (this.#workloads !== undefined) index(this.#workloads, id, workload);
   }
 
-  removeWorkload(id: string, workload: Workload): void {
+  removeWorkload(id: string, workload: SelectionCandidate): void {
+    const workloads = this.#workloads;
+    if (workloads === undefined) return;
     for (const key of workloadKeys(workload)) {
-      const bucket = this.#workloads.get(key);
-      if (bucket?.delete(id) && bucket.size === 0) this.#workloads.delete(key);
+      const bucket = workloads.get(key);
+      if (bucket?.delete(id) && bucket.size === 0) workloads.delete(key);
     }
   }
 
   /** The entries that select a workload. */
-  *entriesOf(workload: Workload): IterableIterator<E> {
+  *entriesOf(workload: SelectionCandidate): IterableIterator<E> {
+    if (this.#entries.size === 0) return;
     for (const key of workloadKeys(workload)) {
       for (const entry of this.#entries.get(key) ?? []) if (selects(entry.selector!, workload.labels)) yield entry;
     }
   }
 
   /** The workloads selected by an entry, ordered by id. */
-  workloadsOf(entry: E): Workload[] {
-    let smallest: ReadonlyMap<string, Workload> | undefined;
+  workloadsOf(entry: E): W[] {
+    let smallest: ReadonlyMap<string, W> | undefined;
     for (const [label, value] of Object.entries(entry.selector ?? {})) {
-      const bucket = this.#workloads.get(bucketKey(entry.namespace, label, value));
+      const bucket = this.#indexed().get(bucketKey(entry.namespace, label, value));
       if (bucket === undefined) return [];
       if (smallest === undefined || bucket.size < smallest.size) smallest = bucket;
     }
     return [...smallest ?? []].filter(([, workload]) => selects(entry.selector!, workload.labels))
       .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([, workload]) => workload);
+  }
+
+  #indexed(): ReadonlyMap<string, ReadonlyMap<string, W>> {
+    if (this.#workloads !== undefined) return this.#workloads;
+    const workloads = this.#workloads = new Map<string, Map<string, W>>();
+    for (const [id, workload] of this.#known?.() ?? []) index(workloads, id, workload);
+    return workloads;
+  }
+}
+
+function index<W extends SelectionCandidate>(workloads: Map<string, Map<string, W>>, id: string, workload: W): void {
+  for (const key of workloadKeys(workload)) {
+    const bucket = workloads.get(key);
+    if (bucket) bucket.set(id, workload);
+    else workloads.set(key, new Map([[id, workload]]));
   }
 }
 
@@ -76,7 +106,7 @@ function entryKey(entry: SelectsWorkloads): string | undefined {
   return label === undefined ? undefined : bucketKey(entry.namespace, label, (entry.selector as Labels)[label]!);
 }
 
-function workloadKeys(workload: Workload): string[] {
+function workloadKeys(workload: SelectionCandidate): string[] {
   return Object.entries(workload.labels).map(([label, value]) => bucketKey(workload.namespace, label, value));
 }
 

@@ -72,8 +72,8 @@ export interface Service {
   /** Virtual addresses (IP or CIDR) for clients. Empty: none (headless or name only). */
   readonly addresses: readonly string[];
   /**
-   * The addresses are of both families because nothing says which family the service's platform would choose: a proxy
-   * uses the addresses of a single family. Default: all addresses are the service's own.
+   * The service has addresses of both families, and proxies use the addresses of one family: the platform would give
+   * addresses of one family, but the object does not say which. Default: proxies use all addresses.
    */
   readonly oneFamily?: true;
   /** Virtual addresses by cluster, if they differ; a proxy uses the addresses of its cluster. */
@@ -90,16 +90,20 @@ export interface Service {
   readonly subjectAltNames: readonly string[];
   /** No virtual address by intent: clients dial endpoints. */
   readonly headless: boolean;
+  /** Only routes lead to the service: clients have no listener, virtual host or name for the service. Default: false. */
+  readonly routesOnly?: true;
   /** Target of a DNS alias service; the service's host is an alternative name of the target. */
   readonly externalName?: string;
   /** Clients prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
   readonly trafficDistribution?: "any" | "preferSameZone" | "preferSameNode";
   readonly nodeLocal?: boolean;
   /**
-   * The service stands for another service under another name, at other addresses: of its source's report only name and
-   * addresses count. If no source has the other service, this service does not exist either.
+   * The service is another name, with other addresses, for the service with this key. Everything but name and addresses
+   * comes from the other service. If no source has the other service, this service does not exist either.
    */
   readonly importOf?: ServiceKey;
+  /** A program picks the endpoint of each request to the service. Default: the proxy picks. */
+  readonly picked?: true;
   /** The service's name also resolves to endpoints that are not ready. Default: false. */
   readonly publishNotReadyAddresses?: boolean;
   /** Creation time, ms since the epoch; of two clashing services the older wins. */
@@ -163,6 +167,8 @@ export interface Endpoint {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly nodeName?: string;
+  /** The tunnel of the endpoint's node takes its connections, so that the endpoint is reached by HBONE. */
+  readonly isCaptured?: true;
   /** Only clients of the endpoint's own cluster may use the endpoint: the service is not exported from the cluster. */
   readonly ownClusterOnly?: true;
 }
@@ -195,6 +201,10 @@ export interface Workload {
   readonly health: Health;
   readonly ports: Readonly<Record<string, number>>;
   readonly tlsMode: "mesh" | "disabled";
+  /** The tunnel of the pod's node takes its connections, so that the pod is reached by HBONE. */
+  readonly isCaptured?: true;
+  /** The workload has the address of its node (`hostNetwork`), so its address does not tell it from others. */
+  readonly sharesNode?: true;
   /** Of a pod: the services that select the pod, even before the pod is among their endpoints. */
   readonly serves?: readonly ServedPort[];
 }
@@ -205,8 +215,13 @@ export interface NetworkEntrance {
   /** IP address or host name. */
   readonly address: string;
   readonly port: number;
-  /** Clusters of the gateway's service, sorted: the way to workloads there. Absent: not known. */
+  /** The clusters of the gateway's service, sorted. The entrance leads to the workloads there. Absent: not known. */
   readonly clusterIds?: readonly string[];
+  /**
+   * The gateway takes connections by HBONE, and forwards the HBONE inside. Absent: the gateway passes mutual TLS on by
+   * server name.
+   */
+  readonly hbone?: true;
 }
 
 /** A registry's knowledge of networks. */

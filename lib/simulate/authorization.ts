@@ -88,6 +88,27 @@ export function refusal(filters: readonly ConfiguredFilter[], traffic: JudgedTra
   return undefined;
 }
 
+/**
+ * What policies on trial would do if they were in force: `would refuse: denied by AuthorizationPolicy shop/cart
+ * rules[0]`; empty: they would let the request or connection pass. Only for traffic that passes without these policies.
+ */
+export function refusalsOnTrial(filters: readonly ConfiguredFilter[], traffic: JudgedTraffic): string[] {
+  return filters.flatMap((filter) => {
+    const rules = unpackOne<envoy.extensions.filters.http.rbac.v3.RBAC>(filter, RBAC_TYPES);
+    const { shadow_rules: tried, shadow_rules_stat_prefix = "" } = rules ?? {};
+    if (tried === undefined || shadow_rules_stat_prefix.startsWith(AUTHORIZER_NOTES)) return [];
+    // The traffic matches a rule of the ALLOW policies in force, and one such rule is enough.
+    if (rules?.rules !== undefined && (tried.action ?? ALLOW) === ALLOW) return [];
+    try {
+      const why = refusalBy(tried, traffic);
+      return why === undefined ? [] : [`would refuse: ${why}`];
+    } catch (error) {
+      if (!(error instanceof NotJudged)) throw error;
+      return [`not judged: ${error.message}`];
+    }
+  });
+}
+
 function unpackOne<T>({ typed_config }: ConfiguredFilter, types: readonly string[]): T | undefined {
   for (const type of types) {
     const found = unpack<T>(typed_config, type);
@@ -98,6 +119,8 @@ function unpackOne<T>({ typed_config }: ConfiguredFilter, types: readonly string
 
 const ALLOW = 0;
 const DENY = 1;
+/** Beginning of the names of notes that only an external authorizer's filter reads. */
+const AUTHORIZER_NOTES = "istio_ext_authz_";
 
 function byRules(
   { rules, shadow_rules, shadow_rules_stat_prefix = "", matcher }: envoy.extensions.filters.http.rbac.v3.RBAC,
@@ -106,10 +129,14 @@ function byRules(
 ): string | undefined {
   if (matcher) throw new NotJudged("a matcher tree of rules");
   // Only the question to an authorizer depends on this result. An error in a dry run is not worth an unknown outcome.
-  if (shadow_rules && shadow_rules_stat_prefix.startsWith("istio_ext_authz_")) {
+  if (shadow_rules && shadow_rules_stat_prefix.startsWith(AUTHORIZER_NOTES)) {
     notes[`${shadow_rules_stat_prefix}shadow_effective_policy_id`] = matchingRule(shadow_rules, traffic);
   }
-  if (!rules) return undefined;
+  return rules && refusalBy(rules, traffic);
+}
+
+/** The reason why rules refuse; undefined: the rules let the request or connection pass. */
+function refusalBy(rules: envoy.config.rbac.v3.RBAC, traffic: JudgedTraffic): string | undefined {
   const action = rules.action ?? ALLOW;
   if (action === DENY) {
     const found = matchingRule(rules, traffic);

@@ -175,7 +175,9 @@ function addressOf(
   if (address?.pipe) return { address: address.pipe.path ?? "", port: 0 };
   const internal = address?.envoy_internal_address;
   if (internal) {
-    const dialled = /^\[?(.+?)\]?:(\d+)$/.exec(`${fromStruct(metadata?.filter_metadata?.[DIALLED]).local ?? ""}`);
+    // The gateway of another network stands for the workloads behind it.
+    const { local, gateway } = fromStruct(metadata?.filter_metadata?.[DIALLED]);
+    const dialled = /^\[?(.+?)\]?:(\d+)$/.exec(`${local ?? gateway ?? ""}`);
     if (dialled) return { address: dialled[1]!, port: Number(dialled[2]), hbone: true };
     return { address: `internal:${internal.server_listener_name ?? ""}`, port: 0 };
   }

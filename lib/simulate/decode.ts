@@ -66,10 +66,20 @@ export function causesOf(
   return causes.length > 0 ? { causes } : {};
 }
 
+/** The object in the metadata of a resource, with a part of the object. */
+export interface NamedCause {
+  /** The object in the metadata (`filter_metadata.istio.config`). */
+  readonly cause?: string;
+  /** The rule of the object, positions from 0: `rule 2 match 0`. Absent: the metadata names no rule. */
+  readonly part?: string;
+}
+
 /** The configuration object in the metadata of a resource. Spread the result into a step. */
-export function causeOf(metadata: envoy.config.core.v3.Metadata | undefined): { readonly cause?: string } {
-  const config = fromStruct(metadata?.filter_metadata?.istio).config;
-  return typeof config === "string" ? { cause: config } : {};
+export function causeOf(metadata: envoy.config.core.v3.Metadata | undefined): NamedCause {
+  const { config, rule, match } = fromStruct(metadata?.filter_metadata?.istio);
+  if (typeof config !== "string") return {};
+  if (typeof rule !== "number") return { cause: config };
+  return { cause: config, part: `rule ${rule}${typeof match === "number" ? ` match ${match}` : ""}` };
 }
 
 /** Whether a wrapped flag is present and false; encoders omit the `false` inside the wrapper. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { NamedCause } from "./decode.ts";
 import type { ClusterStep, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
 
 /** The most endpoints of a cluster listed on a line. */
@@ -11,13 +12,18 @@ const MAX_ENDPOINTS = 5;
 const MAX_CAUSES = 3;
 
 /** The steps and the outcome, a line each. */
-export function explain({ steps, outcome }: Simulation): string {
-  return [...steps.map(withCause), ending(outcome)].join("\n");
+export function explain({ steps, outcome, onTrial = [] }: Simulation): string {
+  return [...steps.map(withCause), ...onTrial.map(trialText), ending(outcome)].join("\n");
+}
+
+/** `on trial: would refuse: denied by AuthorizationPolicy shop/cart rules[0]`. */
+export function trialText(verdict: string): string {
+  return `on trial: ${verdict}`;
 }
 
 function withCause(step: SimulationStep): string {
-  const { cause, causes = [] } = step as { readonly cause?: string; readonly causes?: readonly string[] };
-  const names = cause ? [cause] : causes;
+  const { cause, part, causes = [] } = step as NamedCause & { readonly causes?: readonly string[] };
+  const names = cause ? [part ? `${cause} ${part}` : cause] : causes;
   const more = names.length > MAX_CAUSES ? ` and ${names.length - MAX_CAUSES} more` : "";
   return line(step) + (names.length > 0 ? `  <- ${names.slice(0, MAX_CAUSES).join(", ")}${more}` : "");
 }

@@ -33,14 +33,15 @@ export function longestRange(
   for (const range of ranges) {
     const prefix = ipOf(range.address_prefix ?? "");
     const length = range.prefix_len?.value ?? 0;
-    if (!ip || !prefix || ip.kind() !== prefix.kind() || !inRange(ip, prefix, length)) continue;
+    if (!ip || !prefix || ip.kind() !== prefix.kind()) continue;
+    if (!sharesPrefix(ip.toByteArray(), prefix.toByteArray(), length)) continue;
     if (longest === undefined || length > longest) longest = length;
   }
   return longest;
 }
 
-function inRange(ip: ipaddr.IPv4 | ipaddr.IPv6, prefix: ipaddr.IPv4 | ipaddr.IPv6, length: number): boolean {
-  const [a, b] = [ip.toByteArray(), prefix.toByteArray()];
+/** Whether the first bits of two addresses of the same length are equal. */
+export function sharesPrefix(a: ArrayLike<number>, b: ArrayLike<number>, length: number): boolean {
   for (let i = 0, left = length; left > 0; i++, left -= 8) {
     const mask = left >= 8 ? 0xff : (0xff << (8 - left)) & 0xff;
     if ((a[i]! & mask) !== (b[i]! & mask)) return false;

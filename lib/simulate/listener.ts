@@ -48,6 +48,17 @@ export function chooseListener(resources: ProxyResources, request: SimulatedRequ
   return found ? { ...found, via: virtual } : { listener: virtual, why };
 }
 
+/**
+ * The sockets at which a workload reaches other services through a proxy to which no connection is redirected.
+ * Undefined: outgoing connections are redirected to the proxy.
+ */
+export function clientSockets(resources: ProxyResources): SocketAddress[] | undefined {
+  const listeners = [...resources.listeners.values()];
+  if (virtualListener(listeners, "outbound") !== undefined) return undefined;
+  return listeners.filter((one) => isBound(one) && one.traffic_direction === TrafficDirection.OUTBOUND)
+    .flatMap(addresses);
+}
+
 function virtualListener(listeners: readonly Listener[], direction: "outbound" | "inbound"): Listener | undefined {
   const outbound = direction === "outbound";
   const named = listeners.find((listener) => listener.name === (outbound ? "virtualOutbound" : "virtualInbound"));

@@ -54,7 +54,7 @@ export function mismatch(match: RouteMatch, request: NormalizedRequest): string 
     if (why !== undefined) return why;
   }
   if (!(match.dynamic_metadata ?? []).every((matcher) => matchesMetadata(matcher, request))) {
-    return "claims of the request's token are others";
+    return "the claims of the request's token do not match";
   }
   const isGrpc = /^application\/grpc([+;]|$)/.test(headerOf(request, "content-type") ?? "");
   return match.grpc && !isGrpc ? "the request is not gRPC" : undefined;

@@ -11,7 +11,7 @@
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import { act, type ClusterShare } from "./action.ts";
-import { isJudging, refusal } from "./authorization.ts";
+import { isJudging, refusal, refusalsOnTrial } from "./authorization.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
 import { causeOf, causesOf, configured, type ConfiguredFilter, packedName, stateOf, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
@@ -85,11 +85,17 @@ const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
 /** Simulates a request. Never throws because of the content of resources: the outcome is then `unknown`. */
 export function simulate(resources: ProxyResources, request: SimulatedRequest): Simulation {
   const steps: SimulationStep[] = [];
+  const onTrial: string[] = [];
+  const outcome = judged(() => connect({ resources, request, steps, onTrial }));
+  return { steps, outcome, ...(onTrial.length === 0 ? {} : { onTrial }) };
+}
+
+function judged(outcomeOf: () => SimulationOutcome): SimulationOutcome {
   try {
-    return { steps, outcome: connect({ resources, request, steps }) };
+    return outcomeOf();
   } catch (error) {
     if (!(error instanceof NotJudged)) throw error;
-    return { steps, outcome: { kind: "unknown", why: error.message } };
+    return { kind: "unknown", why: error.message };
   }
 }
 
@@ -97,6 +103,8 @@ interface SimulationState {
   readonly resources: ProxyResources;
   readonly request: SimulatedRequest;
   readonly steps: SimulationStep[];
+  /** See `Simulation.onTrial`. */
+  readonly onTrial: string[];
 }
 
 function connect(walk: SimulationState): SimulationOutcome {
@@ -143,7 +151,9 @@ function serverTls({ transport_socket }: FilterChain): ServerTlsContext | undefi
 
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
   const filters = configured(walk.resources, chain.filters ?? []);
-  const why = refusal(filters, { connection: walk.request, terminatesTls });
+  const traffic = { connection: walk.request, terminatesTls };
+  const why = refusal(filters, traffic);
+  if (why === undefined) walk.onTrial.push(...refusalsOnTrial(filters, traffic));
   let last: string | undefined;
   let [named, host, server]: (string | undefined)[] = [];
   for (const filter of filters) {
@@ -179,12 +189,10 @@ function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: 
   const normal = normalize(hcm, request, terminatesTls);
   if ("status" in normal) return { kind: "answered", ...normal };
   const filters = configured(resources, hcm.http_filters ?? []);
-  const why = refusal(filters, {
-    connection: request,
-    terminatesTls,
-    http: normal,
-  });
+  const traffic = { connection: request, terminatesTls, http: normal };
+  const why = refusal(filters, traffic);
   if (why !== undefined) return { kind: "answered", status: 403, why };
+  walk.onTrial.push(...refusalsOnTrial(filters, traffic));
   const inline = hcm.route_config;
   const name = hcm.rds?.route_config_name ?? inline?.name ?? "";
   const configuration = inline ?? (hcm.rds ? resources.routes.get(name) : undefined);

@@ -85,6 +85,8 @@ export interface SimulatedRequest {
 interface Caused {
   /** The object in the metadata of the resource (`filter_metadata.istio.config`). */
   readonly cause?: string;
+  /** The rule of this object, positions from 0: `rule 2 match 0`. Absent: no rule is named. */
+  readonly part?: string;
   /** Keys of all objects behind the resource (see `ProxyResources.causesOf`). */
   readonly causes?: readonly string[];
 }
@@ -153,6 +155,8 @@ export interface PassedRoute {
   readonly why: string;
   /** The object that the route names. */
   readonly cause?: string;
+  /** The rule of this object, positions from 0. Absent: no rule is named. */
+  readonly part?: string;
 }
 
 /** The routes compared with the request. */
@@ -294,4 +298,9 @@ export type SimulationOutcome =
 export interface Simulation {
   readonly steps: readonly SimulationStep[];
   readonly outcome: SimulationOutcome;
+  /**
+   * What policies on trial (annotation `mesh.io/dry-run`) would do if they were in force, if they would not let the
+   * request pass: `would refuse: denied by AuthorizationPolicy shop/cart rules[0]`. Absent: nothing.
+   */
+  readonly onTrial?: readonly string[];
 }

@@ -57,3 +57,35 @@ function written(condition: StatusCondition, generation: number, lastTransitionT
   const { type, status, reason, message } = condition;
   return { type, status, reason, message, lastTransitionTime, observedGeneration: generation };
 }
+
+/**
+ * The change of a status with a single condition of ours; undefined: the status needs no change.
+ *
+ * @param condition Undefined: the condition no longer applies, and is removed.
+ * @param now RFC 3339; the time of the condition if its status changes.
+ */
+export function conditionChange(
+  present: ApiJson,
+  type: string,
+  condition: StatusCondition | undefined,
+  generation: number,
+  now: string,
+): ApiJson | undefined {
+  const before = present["conditions"];
+  const list = Array.isArray(before) ? before as readonly ApiJson[] : [];
+  const next = condition
+    ? withConditions(before, [condition], generation, now)
+    : list.filter((one) => readCondition.safeParse(one).data?.type !== type);
+  return sameContent(list, next) ? undefined : { conditions: next };
+}
+
+/**
+ * Whether two values are equal, apart from the order of keys, and from fields dropped by other projects' definitions.
+ */
+export function sameContent(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => sameContent(one, b[i]));
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  const [left, right] = [a as ApiJson, b as ApiJson];
+  return Object.keys(left).every((key) => sameContent(left[key], right[key])) &&
+    Object.keys(right).every((key) => key in left || key === "message" || key === "observedGeneration");
+}

@@ -8,7 +8,7 @@
  */
 import { type Finding, isLoss, type Severity } from "../finding/finding.ts";
 import type { ApiJson } from "../orch/client/answer.ts";
-import { type StatusCondition, withConditions } from "./conditions.ts";
+import { sameContent, type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";
 
 /** The wanted status of a version of an object. */
@@ -71,7 +71,7 @@ export function statusChange(desired: DesiredStatus, present: ApiJson, now: stri
     validationMessages: messages,
   };
   const same = Number(present["observedGeneration"] ?? NaN) === generation &&
-    equal(present["conditions"], next.conditions) && equal(present["validationMessages"] ?? [], messages);
+    sameContent(present["conditions"], next.conditions) && sameContent(present["validationMessages"] ?? [], messages);
   return same ? undefined : next;
 }
 
@@ -128,15 +128,4 @@ function compare(a: string, b: string): number {
 
 function shortened(text: string): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text;
-}
-
-/**
- * Whether two values are equal, apart from the order of keys, and from fields dropped by other projects' definitions.
- */
-function equal(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equal(one, b[i]));
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-  const [left, right] = [a as ApiJson, b as ApiJson];
-  return Object.keys(left).every((key) => equal(left[key], right[key])) &&
-    Object.keys(right).every((key) => key in left || key === "message" || key === "observedGeneration");
 }

@@ -16,6 +16,9 @@ export type ServerReport = ReadonlyMap<string, ObjectProgress>;
 /** Label of the config maps. The label's value has no meaning. */
 export const REPORT_LABEL = "internal.mesh.io/status-report";
 
+/** Label of the config maps with reports about the kinds of the Gateway API. */
+export const GATEWAY_REPORT_LABEL = "internal.mesh.io/gateway-status-report";
+
 /** Entry of the config map. */
 const ENTRY = "report";
 
@@ -43,7 +46,7 @@ export async function readReport(binaryData: unknown): Promise<ServerReport | un
   const data = z.object({ [ENTRY]: z.base64().max(2 * MOST_BYTES) }).safeParse(binaryData);
   if (!data.success) return undefined;
   try {
-    const text = await unpacked(Uint8Array.fromBase64(data.data[ENTRY]!));
+    const text = await unpackedText(Uint8Array.fromBase64(data.data[ENTRY]!));
     const read = reportSchema.safeParse(JSON.parse(text));
     if (!read.success) return undefined;
     return new Map(
@@ -60,12 +63,17 @@ async function packed(report: ServerReport): Promise<Uint8Array> {
   const rows = [...report].map(([uid, { generation, total, live, rejected, reason }]) =>
     [uid, [generation, total, live, rejected, reason]] as const
   );
-  const text = JSON.stringify({ objects: Object.fromEntries(rows) });
+  return await packedText(JSON.stringify({ objects: Object.fromEntries(rows) }));
+}
+
+/** A text in gzip. */
+export async function packedText(text: string): Promise<Uint8Array> {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+/** The text in gzip. @throws {Error} when the bytes are not a text in gzip, or the text is longer than 64 MiB */
+export async function unpackedText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const decoder = new TextDecoder();
   let [text, size] = ["", 0];

@@ -10,23 +10,35 @@ import { type Html, markup } from "./html.ts";
 import { changedQuery, withQuery } from "../debug/links.ts";
 import type { WebPage } from "./view.ts";
 
+/** Shown by servers of node tunnels alone. */
+const AMBIENT = "/debug/ambient_pods";
+
 /** The navigation, in order. */
 const NAVIGATION: readonly { readonly path: string; readonly title: string }[] = [
   { path: "/debug", title: "Overview" },
   { path: "/debug/configz", title: "Objects" },
   { path: "/debug/syncz", title: "Proxies" },
   { path: "/debug/registryz", title: "Services" },
+  { path: "/debug/graph", title: "Graph" },
+  { path: AMBIENT, title: "Ambient" },
   { path: "/debug/pushes", title: "Pushes" },
-  { path: "/debug/problemz", title: "Findings" },
+  { path: "/debug/findings_by_code", title: "Findings" },
   { path: "/debug/list", title: "All pages" },
 ];
 
 /** Pages shown under an entry of the navigation. */
 const PARENTS: Readonly<Record<string, string>> = {
+  "/debug/ambient_services": "/debug/ambient_pods",
+  "/debug/ambientz": "/debug/ambient_pods",
   "/debug/live": "/debug/configz",
   "/debug/config_dump": "/debug/syncz",
+  "/debug/describe": "/debug/syncz",
   "/debug/endpointShardz": "/debug/registryz",
-  "/debug/warningz": "/debug/problemz",
+  "/debug/finding_codes": "/debug/findings_by_code",
+  "/debug/overview": "/debug",
+  "/debug/problemz": "/debug/findings_by_code",
+  "/debug/warningz": "/debug/findings_by_code",
+  "/debug/connections": "/debug/syncz",
 };
 
 /** Headers of the pages and of their files. A browser runs and loads only the three files of the pages. */
@@ -62,7 +74,12 @@ export function pageResponse(
   };
 }
 
-function document({ title, body, live }: WebPage, request: HttpRequest, view: DebugView, command: string): Html {
+function document(
+  { title, body, live, copied }: WebPage,
+  request: HttpRequest,
+  view: DebugView,
+  command: string,
+): Html {
   const { latest } = view.xds.ledger;
   return markup`
     <!DOCTYPE html>
@@ -78,26 +95,27 @@ function document({ title, body, live }: WebPage, request: HttpRequest, view: De
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>
-        <header><nav aria-label="Pages">${navigation(request.path)}</nav>${searchBox(request)}</header>
+        <header><nav aria-label="Pages">${navigation(request, view)}</nav>${searchBox(request)}</header>
         ${live === "push" && changed(request)}
         <main id="main">
-          <h1>${title}</h1>
+          <div class="title"><h1>${title}</h1> ${copied !== undefined && copyButton(copied)}</div>
           ${
     live === undefined ? body : markup`
             <div data-live="${live}" data-push="${latest}">${body}</div>
           `
   }
         </main>
-        <footer>As curl: <code>${command}</code></footer>
+        <footer>As curl: <code>${command}</code>${copyButton(command)}</footer>
       </body>
     </html>
   `;
 }
 
-function navigation(path: string): Html[] {
+function navigation({ path, query }: HttpRequest, { tunnels }: DebugView): Html[] {
   const bare = path.replace(/\/$/, "");
-  const current = PARENTS[bare] ?? bare;
-  return NAVIGATION.map(({ path, title }) =>
+  const current = bare === "/debug/describe" && query.has("service") ? "/debug/registryz" : PARENTS[bare] ?? bare;
+  const shown = tunnels === undefined ? NAVIGATION.filter((one) => one.path !== AMBIENT) : NAVIGATION;
+  return shown.map(({ path, title }) =>
     path === current
       ? markup`
         <a href="${path}" aria-current="page">${title}</a>
@@ -106,6 +124,11 @@ function navigation(path: string): Html[] {
         <a href="${path}">${title}</a>
       `
   );
+}
+
+/** A button that copies a text. Hidden without the script, which does the copying. */
+export function copyButton(text: string): Html {
+  return markup`<button type="button" class="copy" data-copy="${text}" title="Copy ${text}" hidden>Copy</button>`;
 }
 
 function searchBox({ path, query }: HttpRequest): Html {
@@ -136,6 +159,6 @@ function changed(request: HttpRequest): Html {
 /** The command for the same as JSON; parameters for people alone are left out of the query. */
 function curl({ host, path, query }: HttpRequest, shared: readonly string[] | "all"): string {
   const kept = [...query].filter(([name]) => shared === "all" || shared.includes(name));
-  const url = `http://${host}${withQuery(path === "/debug" ? "/debug/list" : path, Object.fromEntries(kept))}`;
+  const url = `http://${host}${withQuery(path === "/debug" ? "/debug/overview" : path, Object.fromEntries(kept))}`;
   return `curl '${url.replaceAll("'", "%27")}'`;
 }

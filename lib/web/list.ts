@@ -46,40 +46,57 @@ export function pageLinks<T>({ page, pages, total }: ListPart<T>, request: HttpR
   `;
 }
 
-/** A table. Rows given as HTML stay as they are. */
-export function table(columns: readonly string[], rows: readonly (Html | readonly HtmlValue[])[], empty: string): Html {
-  if (rows.length === 0) {
-    return markup`
-      <p class="dim">${empty}</p>
-    `;
-  }
+/** The heading of a column. */
+export interface Heading {
+  readonly title: string;
+  /** The cells are numbers, aligned on the right. */
+  readonly isNumber?: true | undefined;
+  /** Sorts the rows by the column; absent: the rows of the table are not sorted. */
+  readonly sorts?: { readonly link: string; readonly order: "ascending" | "descending" | "none" };
+}
+
+/**
+ * A table. In a narrow window every cell is below the other, with the title of its column, so that nothing is cut.
+ * Rows given as HTML stay as they are.
+ *
+ * @param words Lines of the cells break between words alone. Default: anywhere, if a cell has little room.
+ */
+export function table(
+  columns: readonly (string | Heading)[],
+  rows: readonly (Html | readonly HtmlValue[])[],
+  empty: string,
+  words = false,
+): Html {
+  if (rows.length === 0) return markup`<p class="dim">${empty}</p>`;
+  const titles = columns.map((column) => typeof column === "string" ? column : column.title);
   const cells = (row: Html | readonly HtmlValue[]) =>
-    row instanceof Html ? row : markup`
-      <tr>${
-      row.map((cell) =>
-        markup`
-          <td>${cell}</td>
-        `
-      )
-    }</tr>
-    `;
-  return markup`
-    <table>
-      <thead><tr>${
-    columns.map((column) =>
-      markup`
-          <th scope="col">${column}</th>
-        `
-    )
-  }</tr></thead>
-      <tbody>${rows.map(cells)}</tbody>
-    </table>
-  `;
+    row instanceof Html ? row : markup`<tr>${row.map((cell, at) => cellBox(titles[at] ?? "", cell))}</tr>`;
+  return markup`<table class="list${words && " words"}"><thead><tr>${columns.map(headingHtml)}</tr></thead>
+<tbody>${rows.map(cells)}</tbody></table>`;
+}
+
+/** A cell. In a narrow window an empty cell is left out, with the title of its column. */
+export function cellBox(title: string, cell: HtmlValue, isNumber = false): Html {
+  const content = markup`${cell}`;
+  const box = content.text !== "" && markup`<div>${content}</div>`;
+  return isNumber
+    ? markup`<td class="number" data-title="${title}">${box}</td>`
+    : markup`<td data-title="${title}">${box}</td>`;
+}
+
+const ORDER_MARKS = { ascending: " ▲", descending: " ▼", none: "" } as const;
+
+function headingHtml(heading: string | Heading): Html {
+  const { title, isNumber, sorts }: Heading = typeof heading === "string" ? { title: heading } : heading;
+  const classes = [...isNumber ? ["number"] : [], ...sorts === undefined ? [] : ["sorts"]].join(" ");
+  if (sorts === undefined) return markup`<th scope="col" class="${classes}">${title}</th>`;
+  const mark = ORDER_MARKS[sorts.order];
+  return markup`<th scope="col" class="${classes}" aria-sort="${sorts.order}"><a href="${sorts.link}" title="Sort by ${title}">${title}${mark}</a></th>`;
 }
 
 /** A table of named facts. */
 export function factTable(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
-  return markup`<table>${
+  return markup`<table class="facts">${
     rows.map(([name, value]) => markup`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)
   }</table>`;
 }

@@ -38,14 +38,18 @@ export function neighbourhood(
   const rows = Math.max(left.length, right.length, 1);
   const height = rows * STEP;
   const middle = (height - NODE_HEIGHT) / 2;
-  const x = NODE_WIDTH + GAP;
+  // A side without nodes takes no room.
+  const x = left.length > 0 ? NODE_WIDTH + GAP : 0;
+  const end = x + NODE_WIDTH + GAP;
   const at = (nodes: readonly PictureNode[], i: number) => i * STEP + (height - nodes.length * STEP) / 2 + 4;
   const center = middle + NODE_HEIGHT / 2;
-  const width = 3 * NODE_WIDTH + 2 * GAP;
-  return markup`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What ${nameOf(key)} is tied to">
+  const width = (right.length > 0 ? end : x) + NODE_WIDTH;
+  return markup`<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="What ${
+    nameOf(key)
+  } is tied to">
 ${left.map((_, i) => edge(NODE_WIDTH, at(left, i) + NODE_HEIGHT / 2, x, center))}
-${right.map((_, i) => edge(x + NODE_WIDTH, center, 2 * x, at(right, i) + NODE_HEIGHT / 2))}
-${left.map((node, i) => box(node, 0, at(left, i)))}${right.map((node, i) => box(node, 2 * x, at(right, i)))}
+${right.map((_, i) => edge(x + NODE_WIDTH, center, end, at(right, i) + NODE_HEIGHT / 2))}
+${left.map((node, i) => box(node, 0, at(left, i)))}${right.map((node, i) => box(node, end, at(right, i)))}
 ${box({ text: nameOf(key) }, x, middle, "node self")}</svg>`;
 }
 

@@ -12,11 +12,13 @@ import { writtenForm } from "../config/kinds/written.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { live } from "../debug/live.ts";
 import type { DebugView } from "../debug/view.ts";
+import { counted } from "../debug/words.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { bodyText } from "../http/message.ts";
 import { FINDINGS, findingsOf } from "../debug/findings.ts";
 import { OBJECTS } from "../debug/objects.ts";
 import { PUSHES } from "../debug/pushes.ts";
+import { ambientLinks } from "./ambient_links.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "../debug/links.ts";
 import { neighbourhood } from "./neighbourhood.ts";
@@ -36,6 +38,7 @@ const LIVE_ANSWER = z.object({
   live: z.number(),
   total: z.number(),
   push: z.number().optional(),
+  tunnels: z.object({ wanted: z.number(), acknowledged: z.number() }).optional(),
 });
 
 type LiveAnswer = z.infer<typeof LIVE_ANSWER>;
@@ -68,19 +71,22 @@ async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
     const known = objectAt(one, view);
     return known === undefined ? one : writtenKey(known);
   };
+  const neighbours = neighbourhood(key, arrows, nameOf);
   const pushes = view.xds.ledger.pushes().filter(({ objects }) => objects.some((one) => one.key === key));
   return {
     // A refused object has a page, too.
     status: object === undefined && findings.length === 0 ? 404 : 200,
     title: object === undefined ? key : writtenKey(object),
+    copied: object === undefined ? key : writtenKey(object),
     live: "push",
     body: markup`${verdict(state, object, findings, view)}${
       findings.length > 0 && tableOf(FINDINGS, findings, undefined)
     }
-${await texts(key, object, findings, view)}
+${ambientLinks(key, view)}${await texts(key, object, findings, view)}
 <h2>Tied to</h2>${
-      neighbourhood(key, arrows, nameOf) ??
-        markup`<p class="dim">The object names no other object, and no other object names this one.</p>`
+      neighbours === undefined
+        ? markup`<p class="dim">The object names no other object, and no other object names this one.</p>`
+        : markup`<div class="graph" tabindex="0" role="region" aria-label="Picture">${neighbours}</div>`
     }
 ${tied(key, arrows, nameOf)}<h2>Its pushes</h2>${tableOf(PUSHES, pushes, undefined, OTHER_PUSHES)}`,
   };
@@ -88,8 +94,8 @@ ${tied(key, arrows, nameOf)}<h2>Its pushes</h2>${tableOf(PUSHES, pushes, undefin
 
 const OTHER_PUSHES = "None of the last pushes changed the object.";
 
-/** The object in force of a key. */
-function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
+/** The object in force with a key. */
+export function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
   const [kind, namespace = "", name = ""] = key.split("/");
   const known = KINDS.find((one) => one === kind);
   return known === undefined ? undefined : store.get(known, namespace, name);
@@ -115,10 +121,13 @@ ${why.length > 0 && markup`<ul>${why.map((reason) => markup`<li>${reason}</li>`)
 }
 
 /** Words beside the mark, so that the mark is explained. */
-function verdictWord({ live, total }: LiveAnswer, how: "stale" | "partly" | "whole"): string {
-  const proxies = `${live} of ${total} proxies`;
+function verdictWord({ live, total, tunnels }: LiveAnswer, how: "stale" | "partly" | "whole"): string {
+  const ofTunnels = tunnels && `${tunnels.acknowledged} of ${counted(tunnels.wanted, "node tunnel")}`;
+  // A policy of tunnels need not concern any proxy.
+  const ofProxies = total > 0 || ofTunnels === undefined ? [`${live} of ${total} proxies`] : [];
+  const proxies = [...ofProxies, ...ofTunnels === undefined ? [] : [ofTunnels]].join(" and ");
   if (how === "stale") return `Not in force: ${proxies} have the last good version`;
-  return how === "partly" ? `Not all of it is in force; ${proxies} have what is` : `In force on ${proxies}`;
+  return how === "partly" ? `Partly in force: ${proxies} have the accepted part` : `In force on ${proxies}`;
 }
 
 /** The present text in the file, beside the last good version if the two differ. */
@@ -181,5 +190,5 @@ function tied(key: string, arrows: readonly ObjectArrow[], nameOf: (key: string)
   }`;
 }
 
-/** Names in a list of a page. */
+/** Most names in a list of the page. */
 const MAX_LISTED = 500;

@@ -9,7 +9,7 @@ import { withQuery } from "../debug/links.ts";
 import type { Route } from "../http/route.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { filteredTable } from "./list_page.ts";
-import { plainPage } from "./plain.ts";
+import { plainPage, titleOf } from "./plain.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 
 /** Such pages, by the path behind `/debug/`. */
@@ -27,6 +27,6 @@ export function ofProxyPage(route: Route): WebPageMaker {
   return (request, view): WebPage | Promise<WebPage> => {
     if (request.query.has("proxyID")) return plain(request, view);
     const body = filteredTable(proxies, byName([...view.xds.streams()]), undefined, request);
-    return { title: `${route.path}: of which proxy?`, body };
+    return { title: `${titleOf(route.path)}: which proxy?`, body };
   };
 }

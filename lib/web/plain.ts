@@ -23,7 +23,7 @@ export function plainPage(route: Route): WebPageMaker {
     `;
     return {
       status: response.status,
-      title: route.path,
+      title: titleOf(route.path),
       body: markup`
         ${more}<pre>${text.slice(0, MAX_SHOWN)}</pre>
       `,
@@ -41,4 +41,34 @@ async function beginningOf({ body, parts }: HttpResponse): Promise<string> {
     if (found.length > MAX_SHOWN) break;
   }
   return found;
+}
+
+/** Titles of the pages, by the path behind `/debug/`. The title of any other page is its path in words. */
+const TITLES: Readonly<Record<string, string>> = {
+  clusterz: "Clusters",
+  deploymentz: "Managed gateways",
+  ecdsz: "Extension configurations of a proxy",
+  edsz: "Endpoints of a proxy",
+  explain: "The way of a request",
+  factz: "Facts from manifests",
+  instancesz: "Services at the addresses of proxies",
+  krtz: "Collections in memory",
+  leaderz: "Leaders of duties",
+  mcsz: "Services that clusters share",
+  mesh: "Mesh configuration",
+  ndsz: "Names that a proxy's agent resolves",
+  networkz: "Networks",
+  passed_over: "Content of folders that is passed over",
+  pushcontext: "Inputs of a push",
+  push_status: "Problems of the last push",
+  resourcesz: "Kinds of objects that are read",
+  scopez: "Log levels",
+  sidecarz: "What a proxy sees",
+  telemetryz: "Telemetry",
+};
+
+/** The title of a page. */
+export function titleOf(path: string): string {
+  const name = path.slice("/debug/".length);
+  return TITLES[name] ?? name.replaceAll("_", " ");
 }

@@ -7,7 +7,8 @@ import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
-import { proxyUrl } from "../debug/links.ts";
+import { podDescriptionUrl, proxyUrl } from "../debug/links.ts";
+import { descriptionLink } from "./describe.ts";
 import { table } from "./list.ts";
 import { CONNECTIONS, nodeName, proxyState } from "../debug/proxies.ts";
 import { listPage } from "./list_page.ts";
@@ -54,8 +55,11 @@ export const proxyPage: WebPageMaker = async (request, view): Promise<WebPage> =
   );
   return {
     title: nodeName(connection).name,
+    copied: nodeId,
     live: "push",
-    body: markup`<p>${stateHtml(proxyState(connection, view))} <span class="dim mono">${nodeId}</span></p>
+    body: markup`<p>${stateHtml(proxyState(connection, view))} <span class="dim mono">${nodeId}</span></p>${
+      descriptionLink(podDescriptionUrl(nodeName(connection).name), view)
+    }
 <nav class="tabs" aria-label="Parts">${tabs}</nav>${await part.body(request, connection, view)}`,
   };
 };

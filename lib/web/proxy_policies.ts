@@ -4,37 +4,17 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
+import { policyWorkload } from "../debug/policy_workload.ts";
 import { proxyStateOf } from "../debug/select.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
-import { withTargets } from "../mesh/selection/gateway_target.ts";
-import { type SelectableWorkload, type Selected, SelectionIndex } from "../mesh/selection/index.ts";
+import { isHiddenAt, type LevelMerging, MERGING, POLICY_LEVELS, selectedPolicies } from "../debug/selected_policies.ts";
+import type { PlacedTarget, Selected } from "../mesh/selection/index.ts";
 import { SELECTING_KINDS, type SelectingKind } from "../mesh/selection/selection.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
 import { objectUrl } from "../debug/links.ts";
 import { table } from "./list.ts";
-
-/**
- * How several objects of a kind become a single policy.
- *
- * - `fields`: the oldest object of each level; a field of a nearer level has precedence.
- * - `layers`: the same, but all objects that choose the workload itself, the youngest last.
- * - `nearest`: a single object, of the nearest level.
- * - `all`: every object on its own.
- */
-type LevelMerging = "fields" | "layers" | "nearest" | "all";
-
-const MERGING: Readonly<Record<SelectingKind, LevelMerging>> = {
-  AuthorizationPolicy: "all",
-  PeerAuthentication: "fields",
-  ProxyConfig: "fields",
-  ProxyFilter: "all",
-  RequestAuthentication: "all",
-  Sidecar: "nearest",
-  Telemetry: "layers",
-  WasmPlugin: "all",
-};
 
 /** A field of the merged policy. */
 interface MergedField {
@@ -46,46 +26,37 @@ interface MergedField {
 export function policiesPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
   const state = proxyStateOf(connection, view);
   if (state === undefined) return markup`<p class="dim">Nothing is translated for this proxy yet.</p>`;
-  const { namespace, properties: { labels } } = state.proxy;
-  const sections = SELECTING_KINDS.map((kind) =>
-    section(kind, selected(kind, withTargets({ namespace, labels }), view))
-  );
+  const workload = policyWorkload(state, view);
+  const { namespace, labels, ofWaypoint } = workload;
+  const { store, translator: { mesh, layersPolicies } } = view;
+  const source = { store, mesh, layersPolicies };
+  const sections = SELECTING_KINDS.map((kind) => section(kind, selectedPolicies(kind, workload, source)));
   const carried = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(", ");
-  return markup`<p>Namespace ${namespace}, labels <span class="mono">${carried || "none"}</span>.</p>${sections}`;
+  return markup`<p>Namespace ${namespace}, labels <span class="mono">${carried || "none"}</span>.</p>
+${ofWaypoint && waypointNote(ofWaypoint)}${
+    sections.some((one) => one !== false) ? sections : markup`<p class="dim">No policy chooses the workload.</p>`
+  }`;
 }
 
-function selected<K extends SelectingKind>(
-  kind: K,
-  workload: SelectableWorkload,
-  view: DebugView,
-): Selected<K> {
-  const index = new SelectionIndex<K>(view.mesh.rootNamespace);
-  // A kind's list holds objects of that kind.
-  index.update([], view.store.list(kind) as readonly ConfigObject<K>[]);
-  return index.select(workload);
+/** The objects whose policies hold in a waypoint. */
+function waypointNote(targets: readonly PlacedTarget[]): Html {
+  const names = new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
+  return markup`<p>A waypoint: policies hold if their targets name one of these objects. The policies of a service hold
+for the service alone. <span class="mono">${[...names].join(", ") || "There is no such Gateway."}</span></p>`;
 }
 
-function section(kind: SelectingKind, { root, namespace, workload }: Selected<SelectingKind>): Html | false {
-  const levels = [
-    { title: "root namespace", objects: root },
-    { title: "namespace", objects: namespace },
-    { title: "workload", objects: workload },
-  ];
+function section(kind: SelectingKind, selected: Selected<SelectingKind>): Html | false {
+  const levels = POLICY_LEVELS.map(([level, title]) => ({ level, title, objects: selected[level] }));
   if (levels.every(({ objects }) => objects.length === 0)) return false;
-  const rows = levels.flatMap(({ title, objects }) =>
-    objects.map((object, i): HtmlValue[] => [
+  const rows = levels.flatMap(({ level, title, objects }) =>
+    objects.map((object, at): HtmlValue[] => [
       title,
       markup`<a href="${objectUrl(object.key)}">${object.key}</a>`,
-      i > 0 && isHidden(MERGING[kind], title) ? "hidden by an older object of the same level" : "",
+      isHiddenAt(kind, level, at) ? "hidden by an older object of the same level" : "",
     ])
   );
   const effective = levels.map(({ objects }) => objects);
   return markup`<h2>${kind}</h2>${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
-}
-
-/** Whether only the oldest object of a level counts. */
-function isHidden(how: LevelMerging, level: string): boolean {
-  return how !== "all" && !(how === "layers" && level === "workload");
 }
 
 function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[]): Html {

@@ -17,6 +17,7 @@ import { type Html, type HtmlValue, markup } from "./html.ts";
 import { objectUrl, proxyUrl } from "../debug/links.ts";
 import { filterForm, listPart, pageLinks, table } from "./list.ts";
 import { bytesText } from "../debug/words.ts";
+import { breakable } from "./words.ts";
 
 /** Types by their short names. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -42,15 +43,17 @@ export function resourcesPart(request: HttpRequest, connection: XdsConnection, _
   const part = listPart(all.filter(holding(request.query.get("q") ?? "")), request);
   const nodeId = connection.node?.id ?? connection.id;
   const rows = part.items.map((resource): HtmlValue[] => [
-    markup`<a href="${proxyUrl(nodeId, { view: "resources", type, name: resource.name })}">${resource.name}</a>`,
-    bytesText(resource.value.length),
-    markup`<code>${resource.version}</code>`,
+    markup`<a href="${proxyUrl(nodeId, { view: "resources", type, name: resource.name })}">${
+      breakable(resource.name)
+    }</a>`,
+    markup`<span class="state">${bytesText(resource.value.length)}</span>`,
+    markup`<code class="whole">${resource.version}</code>`,
     causes(resource),
   ]);
   const form = filterForm(request, [{ name: "type", label: "cds", options: Object.keys(TYPES) }], ["proxyID", "view"]);
   return markup`${form}<p class="dim">The filter finds a text in names, in any case of letters, and letter by letter in
 the content of resources.</p>${
-    table(["Name", "Size", "Version", "Objects behind"], rows, "No resource matches the filters.")
+    table(["Name", "Size", "Version", "Objects behind"], rows, "No resource matches the filters.", true)
   }${pageLinks(part, request)}`;
 }
 
@@ -75,7 +78,9 @@ const MAX_CAUSES = 5;
 
 function causes(resource: EncodedResource): Html[] {
   const more = resource.causes.length - MAX_CAUSES;
-  const links = resource.causes.slice(0, MAX_CAUSES).map((key) => markup`<a href="${objectUrl(key)}">${key}</a><br>`);
+  const links = resource.causes.slice(0, MAX_CAUSES).map((key) =>
+    markup`<a href="${objectUrl(key)}">${breakable(key)}</a><br>`
+  );
   return more > 0 ? [...links, markup`<span class="dim">and ${more} more</span>`] : links;
 }
 

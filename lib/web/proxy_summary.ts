@@ -92,10 +92,36 @@ function identity(connection: XdsConnection): Html {
     ["Connected", timeHtml(connectedAt)],
     ["Protocol", delta ? "delta" : "state of the world"],
     ["Connection", markup`<code>${id}</code>`],
+    ...onDemandRows(connection),
   ];
   return markup`${factTable(rows)}
 <details><summary>Metadata</summary><pre>${JSON.stringify(metadata, null, 2).slice(0, MAX_METADATA)}</pre></details>`;
 }
+
+/** What the workload of a proxy with resources on demand has called. */
+function onDemandRows({ stream }: XdsConnection): [string, HtmlValue][] {
+  const onDemand = stream?.view.onDemand;
+  const whyNot = stream?.view.whyNotOnDemand;
+  if (onDemand === undefined) return whyNot === undefined ? [] : [["Gets everything", whyNot]];
+  const asked = [...onDemand.hosts].map(([route, hosts]) => {
+    const names = [...hosts].sort();
+    const more = names.length > MAX_HOSTS ? `, and ${names.length - MAX_HOSTS} more` : "";
+    return markup`<code>${route}</code> ${names.slice(0, MAX_HOSTS).join(", ")}${more}<br>`;
+  });
+  const handed = [...onDemand.handed].sort();
+  const further = handed.length > MAX_HOSTS ? `, and ${handed.length - MAX_HOSTS} more` : "";
+  const whole = [...onDemand.whole].map(([route, why]) => markup`<code>${route}</code> ${why}<br>`);
+  return [
+    ["Called hosts, by route configuration", asked.length > 0 ? asked : "none yet"],
+    ...handed.length > 0
+      ? [["Called by the workload before", handed.slice(0, MAX_HOSTS).join(", ") + further] as [string, HtmlValue]]
+      : [],
+    ...whole.length > 0 ? [["Route configurations sent whole", whole] as [string, HtmlValue]] : [],
+  ];
+}
+
+/** Shown hosts of a route configuration. */
+const MAX_HOSTS = 50;
 
 /** Shown characters of metadata. */
 const MAX_METADATA = 50_000;

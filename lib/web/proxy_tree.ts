@@ -16,6 +16,7 @@ import type { XdsConnection } from "../xds/connection.ts";
 import { ROUTE } from "../xds/protocol/types.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "../debug/links.ts";
+import { servedHost } from "../translate/destination/names.ts";
 import { filterForm, type ListPart, pageLinks } from "./list.ts";
 import { counted } from "../debug/words.ts";
 
@@ -31,7 +32,7 @@ const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
 const TCP_PROXY = `${NETWORK}.tcp_proxy.v3.TcpProxy`;
 
 /** The most entries on a page. A proxy may have thousands of each sort. */
-const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
+const MAX = { listeners: 15, services: 50, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
 
 /** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */
 export function treePart(request: HttpRequest, connection: XdsConnection, _view: DebugView): Html {
@@ -76,9 +77,30 @@ class TreeOfProxy {
       markup`<b>${name}</b> <span class="mono">${where}</span> ${counted(chains.length, "filter chain")}${
         links(causes)
       }`,
-      markup`${chains.slice(0, MAX.chains).map((chain) => this.#chain(chain))}${rest(chains.length, MAX.chains)}`,
+      this.#chains(chains),
       open || this.#wanted !== "",
     );
+  }
+
+  /** Chains; those of a waypoint by their service. */
+  #chains(chains: readonly FilterChain[]): Html {
+    const byHost = Map.groupBy(chains, ({ name = "" }) => servedHost(name));
+    const others = byHost.get(undefined) ?? [];
+    const rank = (host: string) => this.#isWanted(host) ? 0 : 1;
+    const served = [...byHost].flatMap(([host, own]) => host === undefined ? [] : [{ host, own }])
+      .sort((a, b) => rank(a.host) - rank(b.host) || (a.host < b.host ? -1 : 1));
+    const services = served.slice(0, MAX.services).map(({ host, own }) =>
+      branch(
+        markup`service <b>${host}</b> ${counted(own.length, "filter chain")}`,
+        this.#some(own),
+        this.#wanted !== "" && this.#isWanted(host),
+      )
+    );
+    return markup`${services}${rest(served.length, MAX.services)}${this.#some(others)}`;
+  }
+
+  #some(chains: readonly FilterChain[]): Html {
+    return markup`${chains.slice(0, MAX.chains).map((chain) => this.#chain(chain))}${rest(chains.length, MAX.chains)}`;
   }
 
   #chain({ name = "", filter_chain_match: match, filters = [] }: FilterChain): Html {

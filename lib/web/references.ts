@@ -11,14 +11,8 @@ import type { DebugView } from "../debug/view.ts";
 import { fullGateway, fullHost } from "../mesh/names.ts";
 import { isSelecting, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
 import { type ObjectArrow, objectArrow } from "./arrow.ts";
+import { gatewayApiReferences, type NamedReference, targetKey } from "./gateway_api_references.ts";
 import { selectedBy, selects, workloadOf } from "./selected.ts";
-
-/** Something named by an object. */
-interface NamedReference {
-  /** `host`: a full host name; else the key of an object. */
-  readonly sort: "host" | "object";
-  readonly name: string;
-}
 
 /** The names in an object; the same list while the object is the same. */
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
@@ -93,7 +87,7 @@ function readReferences(object: AnyConfigObject, domainSuffix: string): NamedRef
     const { targets } = selectionOf(object as SelectingObject);
     const named = targets.map(({ kind, name }): NamedReference => ({
       sort: "object",
-      name: `${kind}/${namespace}/${name}`,
+      name: targetKey(kind, namespace, name),
     }));
     return object.kind === "Sidecar" ? [...named, ...sidecarReferences(object, host)] : named;
   }
@@ -103,7 +97,7 @@ function readReferences(object: AnyConfigObject, domainSuffix: string): NamedRef
     case "DestinationRule":
       return [host(object.spec.host)];
     default:
-      return [];
+      return gatewayApiReferences(object, domainSuffix);
   }
 }
 

@@ -14,8 +14,11 @@ import { guardedRoutes, refusalOf, type Route } from "../http/route.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import { ASSET_ROUTES } from "./assets.ts";
 import { cachesPage } from "./caches.ts";
+import { descriptionPage } from "./describe.ts";
 import { LiveEvents, MAX_VIEWERS } from "./events.ts";
 import { listPage } from "./list_page.ts";
+import { graphFile, graphPage } from "./graph.ts";
+import { markup } from "./html.ts";
 import { injectionPage } from "./injection.ts";
 import { pageResponse, SAFE_HEADERS } from "./layout.ts";
 import { objectPage } from "./object.ts";
@@ -47,12 +50,15 @@ const LISTS = PAGES.flatMap(({ path, list }) =>
 const SHAPED: Readonly<Record<string, ShapedPage>> = {
   ...Object.fromEntries(LISTS),
   cachez: { make: cachesPage, shared: [] },
+  describe: { make: descriptionPage, shared: ["pod", "service"] },
   config_dump: { make: proxyPage, shared: ["proxyID"] },
   endpointShardz: service,
   endpointz: service,
+  graph: { make: graphPage, shared: ["namespace"] },
   inject: { make: injectionPage, shared: [] },
   list: { make: pagesPage, shared: [] },
   live: { make: objectPage, shared: ["object"] },
+  overview: { make: overviewPage, shared: [] },
   pushes: { make: pushesPage, shared: [] },
   search: { make: searchPage, shared: ["q"] },
 };
@@ -76,6 +82,7 @@ export function webRoutes(
   const guards = routes.find(({ path }) => path === "/debug/list")?.guards ?? [];
   const own: Route[] = [
     { methods: ["GET"], path: "/debug/events", handle: (request) => eventStream(request, events) },
+    { methods: ["GET"], path: "/debug/graph.svg", handle: (request) => graphFile(request, view) },
     ...ASSET_ROUTES,
   ];
   return [
@@ -90,7 +97,8 @@ export function webRoutes(
  * view of only some proxies gets the answer for programs.
  */
 function withPage(route: Route, view: DebugView, names: readonly string[], audience: AudienceOf): Route {
-  if (!route.methods.includes("GET") || route.methods === "any") return route;
+  if (route.methods === "any") return unknownPage(route, view, audience);
+  if (!route.methods.includes("GET")) return route;
   const name = route.path.replace(/^\/debug\/?/, "");
   if (name === "") return indexRoute(route, view, names);
   const { make, shared } = SHAPED[name] ?? unshapedPage(name, route);
@@ -100,6 +108,22 @@ function withPage(route: Route, view: DebugView, names: readonly string[], audie
       request.method === "GET" && wantsPage(request) && await seesAll(request, audience)
         ? pageResponse(await make(request, view), request, view, shared)
         : await route.handle(withoutFormat(request)),
+  };
+}
+
+/** A wrong address also has the navigation. */
+function unknownPage(route: Route, view: DebugView, audience: AudienceOf): Route {
+  const page = ({ path }: HttpRequest) => ({
+    status: 404,
+    title: "No such page",
+    body: markup`<p>There is no page <code>${path}</code>. <a href="/debug/list">All pages</a>.</p>`,
+  });
+  return {
+    ...route,
+    handle: async (request) =>
+      request.method === "GET" && wantsPage(request) && await seesAll(request, audience)
+        ? pageResponse(page(request), { ...request, path: "/debug/list" }, view, [])
+        : await route.handle(request),
   };
 }
 

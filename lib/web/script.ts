@@ -4,6 +4,7 @@
  * - `/` goes to the search box, `j` and `k` through the links of a list, `n` and `p` to the next and previous page.
  * - A page with `data-live="overview"` takes its live part from `/debug/events`. Another page with `data-live` says
  *   that a push has changed something since. A hidden page does not listen.
+ * - Buttons with `data-copy` copy their text. Pages over plain HTTP have no clipboard, so a selection is copied there.
  *
  * @module
  */
@@ -57,4 +58,28 @@ const listen = () => {
 };
 document.addEventListener("visibilitychange", listen);
 listen();
+
+const selected = (text) => {
+  const area = Object.assign(document.createElement("textarea"), { value: text, readOnly: true, className: "aside" });
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+};
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return selected(text);
+  }
+};
+for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("button[data-copy]");
+  if (!button) return;
+  button.textContent = await copy(button.dataset.copy) ? "Copied" : "Cannot copy";
+  setTimeout(() => button.textContent = "Copy", 2000);
+});
 `;

@@ -4,6 +4,7 @@
  * @module
  */
 import { type FoundNames, searchNames } from "../debug/search.ts";
+import { nodeNames } from "../debug/proxies.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl, proxyUrl, serviceUrl, withQuery } from "../debug/links.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
@@ -23,6 +24,7 @@ export const searchPage: WebPageMaker = (request, view): WebPage => {
         text,
         proxies,
         proxyUrl,
+        (node) => nodeNames(node).name,
       )
     }${list("Services", "/debug/registryz", text, services, serviceUrl)}
     `,
@@ -35,6 +37,7 @@ function list(
   text: string,
   { names, total }: FoundNames,
   url: (name: string) => string,
+  titleOf = (name: string) => name,
 ): Html {
   const rest = total - names.length;
   return markup`
@@ -42,7 +45,7 @@ function list(
     <table><tbody>${
     names.map((name) =>
       markup`
-        <tr><td><a href="${url(name)}">${name}</a></td></tr>
+        <tr><td><a href="${url(name)}" title="${name}">${titleOf(name)}</a></td></tr>
       `
     )
   }</tbody></table>

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
-import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
+import { isServedBy } from "../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
@@ -32,7 +32,7 @@ function given(labels: StringMap = {}, namespace: string | undefined) {
 /** Whether an object selects a workload by labels. */
 export function selects(object: AnyConfigObject, workload: SelectableWorkload, { mesh }: DebugView): boolean {
   const selector = selectorOf(object, mesh.rootNamespace);
-  if (selector !== undefined && object.kind === "Gateway") return gatewaySelects(object, workload.labels);
+  if (selector !== undefined && object.kind === "Gateway") return isServedBy(object, workload);
   return selector !== undefined && (selector.namespace ?? workload.namespace) === workload.namespace &&
     Object.entries(selector.labels).every(([key, value]) => workload.labels[key] === value);
 }

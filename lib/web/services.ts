@@ -6,6 +6,9 @@
 import { definedBy, ENDPOINTS, LOCALITIES, SERVICES } from "../debug/services.ts";
 import { protocolText } from "../registry/protocol.ts";
 import { type Service, type ServiceKey, serviceKey } from "../registry/types.ts";
+import { ambientServiceLink } from "./ambient_links.ts";
+import { serviceDescriptionUrl } from "../debug/links.ts";
+import { descriptionLink } from "./describe.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
 import { factTable } from "./list.ts";
 import { cellHtml, filteredTable, listPage, tableOf } from "./list_page.ts";
@@ -30,7 +33,9 @@ export const servicePage: WebPageMaker = (request, view) => {
   return {
     title: service.hostname,
     live: "push",
-    body: markup`${facts(service)}<h2>By locality</h2>${tableOf(LOCALITIES, localities, undefined)}
+    body: markup`${facts(service)}${descriptionLink(serviceDescriptionUrl(key), view)}${
+      ambientServiceLink(key, view)
+    }<h2>By locality</h2>${tableOf(LOCALITIES, localities, undefined)}
 <h2>Endpoints</h2>${filteredTable(ENDPOINTS, endpoints, undefined, request, ["service"])}`,
   };
 };

@@ -6,7 +6,7 @@
  * @module
  */
 import { factsOf, readRegularText } from "../kernel/files/regular.ts";
-import { excerptOf, type SourceExcerpt } from "../finding/excerpt.ts";
+import { excerptOf, type SourceExcerpt, SourceLines } from "../finding/excerpt.ts";
 import type { Finding } from "../finding/finding.ts";
 import type { Origin } from "../finding/origin.ts";
 import { lineOf, places } from "../config/yaml/locate.ts";
@@ -60,6 +60,7 @@ function documentAt(text: string, line: number): SourceText {
 /** The text with the findings of each line below it. */
 export function sourceHtml({ start, lines, more }: SourceText, findings: readonly Finding[]): Html {
   const whole = lines.join("\n");
+  const source = new SourceLines(whole);
   const root = places(whole);
   // A finding of the analysis of the whole mesh names a field, and not yet a line.
   const lineAt = ({ line, field }: Finding["place"]) =>
@@ -69,7 +70,7 @@ export function sourceHtml({ start, lines, more }: SourceText, findings: readonl
     const number = start + i;
     const notes = byLine.get(number) ?? [];
     const mark = notes.length > 0 ? "line marked" : "line";
-    const places = notes.flatMap((one) => excerptOf({ ...one, place: { ...one.place, line: i + 1 } }, whole) ?? []);
+    const places = notes.flatMap((one) => excerptOf({ ...one, place: { ...one.place, line: i + 1 } }, source) ?? []);
     // Whitespace is significant here, so elements follow each other directly.
     const line = markup`<span class="${mark}" id="L${number}"><span class="nr">${number}</span>${
       markedText(text, places)

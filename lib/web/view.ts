@@ -13,6 +13,8 @@ export interface WebPage {
   readonly status?: number;
   readonly title: string;
   readonly body: Html;
+  /** The name that a button beside the title copies; default: no button. */
+  readonly copied?: string;
   /** The live updates of the page while it is open; default: none. */
   readonly live?: "overview" | "push";
 }

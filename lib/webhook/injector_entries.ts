@@ -23,7 +23,7 @@
  */
 import { meetsLabelSelector } from "../config/mesh/label_selector.ts";
 import type { LabelSelectorRequirement } from "../config/mesh/types.ts";
-import { peersKey } from "../config/spelling/peers.ts";
+import { istioKey } from "../config/spelling/istio.ts";
 
 /** The labels for choosing pods, in one spelling. */
 interface ChoosingLabels {
@@ -33,7 +33,7 @@ interface ChoosingLabels {
 }
 
 /** The spelling of an entry: ours or Istio's. */
-type EntrySpelling = "own" | "peers";
+type EntrySpelling = "own" | "istio";
 
 /** The selectors of one entry of the configuration. */
 export interface InjectorEntry {
@@ -56,14 +56,14 @@ export interface InjectorScope {
 /** The end of an entry's name, by spelling. */
 export const INJECTOR_NAMES: Readonly<Record<EntrySpelling, string>> = {
   own: "sidecar-injector.mesh.io",
-  peers: "sidecar-injector.istio.io",
+  istio: "sidecar-injector.istio.io",
 };
 
 /** Holds unless Istio's injector has changed the pod. */
 const NOT_YET_INJECTED = {
   name: "not-injected-by-istio",
   expression: `!has(object.metadata.annotations) || !("${
-    peersKey("sidecar.mesh.io/status")
+    istioKey("sidecar.mesh.io/status")
   }" in object.metadata.annotations)`,
 };
 
@@ -75,15 +75,15 @@ const OWN: ChoosingLabels = {
   injection: "mesh-injection",
   inject: "sidecar.mesh.io/inject",
 };
-const PEERS: ChoosingLabels = {
-  revision: peersKey(OWN.revision),
-  injection: peersKey(OWN.injection),
-  inject: peersKey(OWN.inject),
+const ISTIO: ChoosingLabels = {
+  revision: istioKey(OWN.revision),
+  injection: istioKey(OWN.injection),
+  inject: istioKey(OWN.inject),
 };
 
 /** The entries for a server. Entries without a revision belong to the default revision alone. */
 export function injectorEntries(scope: InjectorScope): InjectorEntry[] {
-  return [...entriesIn("own", scope), ...entriesIn("peers", scope)];
+  return [...entriesIn("own", scope), ...entriesIn("istio", scope)];
 }
 
 /**
@@ -102,7 +102,7 @@ export function isAskedFor(
 }
 
 function entriesIn(spelling: EntrySpelling, { revision, namespace }: InjectorScope): InjectorEntry[] {
-  const { revision: rev, injection, inject } = spelling === "own" ? OWN : PEERS;
+  const { revision: rev, injection, inject } = spelling === "own" ? OWN : ISTIO;
   const isDefault = revision === "" || revision === "default";
   const named = [isDefault ? "default" : revision];
   /**
@@ -110,16 +110,16 @@ function entriesIn(spelling: EntrySpelling, { revision, namespace }: InjectorSco
    * count.
    */
   const unlessOwn = (key: keyof ChoosingLabels) => spelling === "own" ? [] : [absent(OWN[key])];
-  const unlabelled = [OWN, PEERS].flatMap((labels) => [absent(labels.injection), absent(labels.revision)]);
+  const unlabelled = [OWN, ISTIO].flatMap((labels) => [absent(labels.injection), absent(labels.revision)]);
   const exempt = notIn("kubernetes.io/metadata.name", [namespace, ...SYSTEM_NAMESPACES]);
-  const willing = [notIn(OWN.inject, ["false"]), notIn(PEERS.inject, ["false"])];
+  const willing = [notIn(OWN.inject, ["false"]), notIn(ISTIO.inject, ["false"])];
   const entry = (prefix: string, ofNamespace: Requirements, ofPod: Requirements): InjectorEntry => ({
     name: `${prefix}.${INJECTOR_NAMES[spelling]}`,
     namespaceSelector: { matchExpressions: ofNamespace },
     objectSelector: { matchExpressions: ofPod },
-    ...(spelling === "peers" && { matchConditions: [NOT_YET_INJECTED] }),
+    ...(spelling === "istio" && { matchConditions: [NOT_YET_INJECTED] }),
   });
-  const uninjected = [absent(OWN.injection), absent(PEERS.injection)];
+  const uninjected = [absent(OWN.injection), absent(ISTIO.injection)];
   const ofRevision = [
     entry("rev.namespace", [isIn(rev, named), ...unlessOwn("revision"), ...uninjected, exempt], willing),
     entry("rev.object", unlabelled, [...willing, isIn(rev, named), ...unlessOwn("revision")]),
@@ -130,7 +130,7 @@ function entriesIn(spelling: EntrySpelling, { revision, namespace }: InjectorSco
     entry("namespace", [isIn(injection, ["enabled"]), ...unlessOwn("injection"), exempt], willing),
     entry("object", unlabelled, [
       ...[isIn(inject, ["true"]), ...unlessOwn("inject")],
-      ...[absent(OWN.revision), absent(PEERS.revision)],
+      ...[absent(OWN.revision), absent(ISTIO.revision)],
     ]),
   ];
 }

@@ -12,8 +12,8 @@ import type { ReviewLook } from "./look.ts";
 import type { ReviewQuestion } from "./review_worker.ts";
 
 /**
- * Most bytes of a review in the main thread. Reading and checking such a review takes at most 20 ms, expressions at
- * most 100 ms.
+ * Most bytes of a review that the main thread checks. Reading and checking such a review takes at most 20 ms, or at
+ * most 100 ms for a review with expressions.
  */
 export const LARGE_REVIEW = 64 * 1024;
 
@@ -23,7 +23,7 @@ const REVIEW_TIME = 10_000;
 /** Idle time after which a worker ends, ms: a worker holds some 40 MB. */
 const IDLE_TIME = 60_000;
 
-/** Turns: one review at a time. Waiting callers take turns by the group of their addresses. */
+/** Admits one review at a time. The groups of the callers' addresses take turns. */
 export interface ReviewTurns {
   /** Waits for a turn. @throws the signal's reason; RangeError when too many wait. */
   enter(address: string, signal: AbortSignal): Promise<void>;

@@ -7,10 +7,7 @@ import { Code } from "../grpc/codes.ts";
 import { remoteDeadline } from "../sockets/patience.ts";
 import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 
-/**
- * The events for the owner of the stream. Nothing comes after {@linkcode Connecting.close}, but errors of the source
- * do.
- */
+/** The events for the owner of the stream. After {@linkcode Connecting.close} only errors of the source come. */
 export interface ConnectEvents {
   /** The view came after a wait. */
   opened(view: ProxyView): void;
@@ -32,6 +29,8 @@ export class Connecting implements ConnectControl {
   readonly #events: ConnectEvents;
   #view: ProxyView | undefined;
   #over = false;
+  /** The view comes for certain. */
+  #isCertain = false;
   #event = "the source of its configuration to answer";
   /** Calls the deadline off. */
   #inTime: (() => void) | undefined;
@@ -59,7 +58,7 @@ export class Connecting implements ConnectControl {
       answer.close();
       return undefined;
     }
-    if (!this.#over) this.#inTime = remoteDeadline(this.#timeout, () => this.#late());
+    if (!this.#over && !this.#isCertain) this.#inTime = remoteDeadline(this.#timeout, () => this.#late());
     answer.then((view) => this.#came(view)).catch((error) => this.#failed(error));
     return undefined;
   }
@@ -72,6 +71,11 @@ export class Connecting implements ConnectControl {
 
   waitsFor(event: string): void {
     this.#event = event;
+  }
+
+  comes(): void {
+    this.#isCertain = true;
+    this.#inTime?.();
   }
 
   revoke(code: Code, reason: string): void {

@@ -15,6 +15,8 @@ import { AdsStream } from "./ads/stream.ts";
 import type { Call } from "../grpc/call.ts";
 import type { CallHandler } from "../grpc/call_handler.ts";
 import { Code } from "../grpc/codes.ts";
+import { freeMessage } from "../grpc/frame.ts";
+import { RpcError } from "../grpc/status.ts";
 import { type AsideDesks, AsideRequests, type AsideStream, isAside } from "./aside.ts";
 import { Connecting } from "./connecting.ts";
 import type { PushLedger } from "./ledger.ts";
@@ -40,6 +42,8 @@ export interface ConnectionContext {
   readonly digests: StackDigests;
   readonly resources: ResourceTable;
   readonly later: StreamContext["later"];
+  /** Largest request of usual clients, in bytes. */
+  readonly maxRequest: number;
   readonly maxResponseBytes: number;
   /** Milliseconds for the source's answer to `connect`. */
   readonly connectTimeout: number;
@@ -96,6 +100,10 @@ export class XdsConnection implements CallHandler, Pushable {
 
   message(bytes: Uint8Array): void {
     const request = readRequest(bytes, this.delta, this.#context.names);
+    if (bytes.length > this.#context.maxRequest && !this.#takesLarge(request)) {
+      const limit = `limit ${this.#context.maxRequest} bytes`;
+      throw new RpcError(Code.RESOURCE_EXHAUSTED, `message too large: ${bytes.length} bytes, ${limit}`);
+    }
     if (request.typeUrl === HEALTH) return this.#reported(request);
     if (isAside(request.typeUrl)) {
       this.#aside ??= new AsideRequests(this.#beside(), this.#context.aside);
@@ -103,8 +111,16 @@ export class XdsConnection implements CallHandler, Pushable {
     }
     if (this.stream === undefined) this.#connect(request);
     // The call delivers the message again when the view has come.
-    if (this.stream === undefined) this.call.pause(bytes);
-    else this.stream.request(request);
+    if (this.stream === undefined) return this.call.pause(bytes);
+    this.stream.request(request);
+    // Tunnels that come back send megabytes each.
+    freeMessage(bytes);
+  }
+
+  /** What a large first request says counts only after the client is proven. */
+  #takesLarge({ node }: AdsRequest): boolean {
+    if (this.stream !== undefined) return this.stream.view.takesLarge === true;
+    return node.length > 0 && this.#context.source.takesLarge?.(readNode(node)) === true;
   }
 
   /** Before the first discovery request the workload of the report is unknown. */

@@ -34,7 +34,6 @@ export class FairQueue<T extends object> {
     return this.#places.size;
   }
 
-  /** Number of clients. */
   get clients(): number {
     return this.#clients.size;
   }

@@ -7,6 +7,7 @@
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
 import type { PushEvent, PushFailure } from "./protocol/source.ts";
 import { typeRules } from "./protocol/types.ts";
+import { PushMinutes } from "./push_minutes.ts";
 import { type ClientRefusals, PushProgress, REFUSES_NOTHING } from "./progress.ts";
 import type { FailureRecord, PushRecord, Rejection } from "./push_record.ts";
 
@@ -42,8 +43,12 @@ export class PushLedger {
   latest = 0;
   /** Increases whenever anything here may have changed. */
   revision = 0;
+  /** Increases whenever a stream has come or gone. */
+  members = 0;
   /** Increases whenever clients may lack other objects than before because of rejections. */
   refusals = 0;
+  /** Pushes by minute. */
+  readonly minutes = new PushMinutes();
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];
   readonly #failures: FailureRecord[] = [];
@@ -53,6 +58,7 @@ export class PushLedger {
   /** A stream has come. The caller hands the returned object back with everything about this stream. */
   join(proxy: string, failing: () => boolean = () => false, refusals: ClientRefusals = REFUSES_NOTHING): PushProgress {
     this.revision++;
+    this.members++;
     const progress = new PushProgress(proxy, failing, refusals);
     this.#streams.add(progress);
     return progress;
@@ -61,16 +67,17 @@ export class PushLedger {
   /** A stream has gone. */
   leave(progress: PushProgress): void {
     this.revision++;
+    this.members++;
     if (progress.refusals.refuses) this.refusals++;
     this.#streams.delete(progress);
     for (const id of progress.touched) this.#acknowledged(id, undefined);
     this.#wake();
   }
 
-  /** A push begins. */
   begin(push: PushEvent): void {
     this.revision++;
     this.latest = Math.max(this.latest, push.id);
+    this.minutes.add(push.startedAt);
     const { id, reasons, objects, full, startedAt } = push;
     this.#records.set(id, {
       ...{ id, reasons, objects, full, startedAt, streams: this.#streams.size },

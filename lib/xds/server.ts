@@ -11,7 +11,7 @@ import type { Call } from "../grpc/call.ts";
 import { Code } from "../grpc/codes.ts";
 import { HealthService } from "../grpc/health.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
-import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
+import { DEFAULT_MESSAGE, GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import { PacedLines } from "../kernel/log/paced_lines.ts";
 import { DiffTable } from "../resource/diff.ts";
@@ -79,8 +79,8 @@ export interface XdsServerOptions {
   readonly log?: ConnectionContext["log"];
   /** Further services on the same ports. Default: none. */
   readonly services?: readonly GrpcService[];
-  /** Keepalive, connection age, message size, streams a connection, back-pressure. */
-  readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
+  /** Keepalive, connection age, message size, connections, streams a connection, back-pressure. */
+  readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing" | "onRefused">;
   /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
   readonly maxRequestsPerSecond?: number;
   /**
@@ -102,6 +102,11 @@ export interface XdsServerOptions {
    * take 4 MiB by default.
    */
   readonly maxResponseBytes?: number;
+  /**
+   * Largest incremental request of a client that may send large requests ({@linkcode ResourceSource.takesLarge}), in
+   * bytes. Default: as of all clients.
+   */
+  readonly maxLargeRequest?: number;
   /** How long a source may take to answer `connect`; then the stream ends with UNAVAILABLE. Default 10,000. */
   readonly connectTimeout?: number;
   /** How long a source may leave a wanted name pending. Later the name counts as absent. Default 10,000. */
@@ -138,6 +143,7 @@ export class XdsServer {
   readonly #admissionKey: (peer: Peer) => unknown;
   readonly #context: ConnectionContext;
   readonly #stopPushes: () => void;
+  readonly #refused: (address: string) => void;
   #answers: DebugAnswers | undefined;
   #numbers = 0;
   #refuseNext: boolean;
@@ -149,8 +155,16 @@ export class XdsServer {
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
     const log = options.log ?? (() => {});
     const defects = new PacedLines(undefined, MOST_DEFECTS);
+    const refusals = new PacedLines();
+    this.#refused = (address) => {
+      const unsaid = refusals.next();
+      if (unsaid === undefined) return;
+      const { limit } = this.grpc.places;
+      log("warn", "a connection was closed: the most connections are open", { address, limit, ...unsaid });
+    };
     this.grpc = new GrpcServer(withReflection([this.#service(), ...options.services ?? [], this.health.service]), {
       ...options.grpc,
+      onRefused: this.#refused,
       onError: (error, where) => {
         metrics.count("pilot_total_xds_internal_errors", 1);
         const unsaid = defects.next();
@@ -179,6 +193,7 @@ export class XdsServer {
       diffs: new DiffTable(),
       digests: new StackDigests(),
       resources: options.resources,
+      maxRequest: options.grpc?.maxMessageSize ?? DEFAULT_MESSAGE,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       connectTimeout: options.connectTimeout ?? 10_000,
       wantTimeout: options.wantTimeout ?? 10_000,
@@ -240,6 +255,10 @@ export class XdsServer {
     const listener = await listenTls(parseListenAddress(address), certificates, accept, {
       ...options,
       places: this.grpc.places,
+      onRefused: (client) => {
+        this.#refused(client);
+        options.onRefused?.(client);
+      },
     });
     this.#listeners.push(listener);
     return listener;
@@ -272,6 +291,7 @@ export class XdsServer {
       clientStreaming: true,
       serverStreaming: true,
       handle: (call: Call) => this.#admit(call, delta),
+      ...delta && this.#options.maxLargeRequest !== undefined ? { maxMessageSize: this.#options.maxLargeRequest } : {},
     }));
     return { name: SERVICE, methods };
   }

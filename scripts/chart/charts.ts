@@ -12,12 +12,22 @@
  * @module
  */
 import * as z from "zod";
-import { IS_DEFAULT } from "../../lib/install/objects/names.ts";
-import { Conditional, Each, isFields, type Node, Noted, Ref, when } from "../../lib/install/template/node.ts";
+import { AMBIENT, IS_DEFAULT } from "../../lib/install/objects/names.ts";
+import {
+  Conditional,
+  Each,
+  isFields,
+  type Node,
+  Noted,
+  Ref,
+  type ValueCondition,
+  when,
+} from "../../lib/install/template/node.ts";
 import { GATEWAYS } from "../../lib/install/objects/gateway.ts";
 import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "../../lib/install/objects/plugin.ts";
 import { ACCOUNT, RIGHTS } from "../../lib/install/objects/rights.ts";
 import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "../../lib/install/objects/server.ts";
+import { NODE_TUNNEL } from "../../lib/install/objects/tunnel.ts";
 import { INJECTION, TAGS, VALIDATION } from "../../lib/install/objects/webhooks.ts";
 import {
   EXPECTED_REVISION,
@@ -54,12 +64,17 @@ const RESERVED: Chart["refused"] = {
 
 const PLUGIN = [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET];
 
+/** Nodes have the parts of ambient mode once, by the release of the default revision. */
+const AMBIENT_NODES: ValueCondition = { all: [AMBIENT, IS_DEFAULT] };
+const HAS_PLUGIN: ValueCondition = { any: [{ filled: new Ref("values", "plugin.enabled") }, AMBIENT_NODES] };
+
 const SERVER = {
   rights: [ACCOUNT, ...RIGHTS],
   configuration: CONFIGURATION,
   meshd: [SERVICE, when(IS_DEFAULT, PRIORITY_CLASS), ...PROTECTION, DEPLOYMENT],
   webhooks: [when(IS_DEFAULT, closed(VALIDATION)), INJECTION],
-  plugin: PLUGIN.map((node) => when({ filled: new Ref("values", "plugin.enabled") }, node)),
+  plugin: PLUGIN.map((node) => when(HAS_PLUGIN, node)),
+  tunnel: NODE_TUNNEL.map((node) => when(AMBIENT_NODES, node)),
 };
 
 /** The charts by name. */
@@ -73,7 +88,8 @@ export const CHARTS: Readonly<Record<string, Chart>> = {
 `,
   },
   mesh: {
-    description: "The control plane of the mesh: rights, servers, webhooks, and the node's plugin.",
+    description:
+      "The control plane of the mesh: rights, servers, webhooks, the node's plugin, and the parts of ambient mode.",
     templates: SERVER,
     values: rowsOf(SERVER),
     refused: {
@@ -89,6 +105,13 @@ export const CHARTS: Readonly<Record<string, Chart>> = {
 Pods of a namespace with this label get a proxy:
 
   kubectl label namespace NAMESPACE mesh-injection=enabled
+{{- if .Values.ambient.enabled }}
+
+Pods of a namespace with this label use the tunnel of their node:
+
+  kubectl -n {{ .Release.Namespace }} rollout status daemonset/mesh-cni-node daemonset/ztunnel
+  kubectl label namespace NAMESPACE mesh.io/dataplane-mode=ambient
+{{- end }}
 {{- else -}}
 Pods of a namespace with this label get a proxy of this revision:
 

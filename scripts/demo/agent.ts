@@ -24,6 +24,9 @@ export interface AgentProcessOptions {
   readonly place?: string;
 }
 
+/** Longest time from the end of an agent to the end of its Envoy, ms. */
+const OUTLIVED = 30_000;
+
 /** A running agent. */
 export class AgentProcess implements AsyncDisposable {
   readonly folder: string;
@@ -45,9 +48,19 @@ export class AgentProcess implements AsyncDisposable {
     const outputs = [read(child.stdout), read(child.stderr)];
     this.ended = child.status.then(async ({ code }) => {
       this.#over = true;
-      await Promise.all(outputs);
+      await this.#closed(Promise.all(outputs));
       return code;
     });
+  }
+
+  /** An Envoy without its agent would keep the outputs open. */
+  async #closed(outputs: Promise<unknown>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((_, reject) => {
+      const reason = `the agent ended, and its Envoy is still running after ${OUTLIVED / 1000} s`;
+      timer = setTimeout(() => reject(new Error(`${reason}:\n${this.output}`)), OUTLIVED);
+    });
+    await Promise.race([outputs, late]).finally(() => clearTimeout(timer));
   }
 
   static async start(options: AgentProcessOptions): Promise<AgentProcess> {

@@ -3,7 +3,7 @@
  * tree. It installs the mesh, runs a shop of four services behind a gateway, and shows STRICT, a canary by weight, and a
  * rollout under load.
  *
- * Permissions: root; those of `../../tests/cluster/support/handle.ts`, run (setpriv, deno).
+ * Permissions: root; the permissions of `../../tests/cluster/support/handle.ts`, run (setpriv, deno).
  *
  * @module
  */

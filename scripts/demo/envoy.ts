@@ -10,8 +10,8 @@ import { type EnvoyProcess, startEnvoyProcess } from "../envoy.ts";
 
 /** The identity of an Envoy in the mesh. */
 export interface EnvoyIdentity {
-  /** `sidecar` or `router`. */
-  readonly type: "sidecar" | "router";
+  /** `sidecar`, `router` or `waypoint`. */
+  readonly type: "sidecar" | "router" | "waypoint";
   readonly name: string;
   readonly namespace: string;
   readonly address: string;

@@ -17,6 +17,7 @@ import { withPorts } from "../ports.ts";
 import { envoyBinary, type EnvoyProcess } from "../envoy.ts";
 import { playCluster } from "./cluster.ts";
 import { startEnvoy } from "./envoy.ts";
+import { allocated, CROWD, crowdFile } from "./on_demand.ts";
 import { playSecure, SECURE_PORTS } from "./secure.ts";
 import { type DemoServer, startServer } from "./server.ts";
 import { type DemoService, startService } from "./service.ts";
@@ -81,7 +82,9 @@ async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {
   await stage.write("service.yaml", serviceFile(world));
   await stage.write("gateway.yaml", gatewayFile(world));
   await stage.write("routes.yaml", routesFile({ v1: 90, v2: 10 }));
-  say(`1  configuration: three files in ${stage.config}`);
+  say("   requests ─> gateway Envoy ─┬─> sidecar Envoy ─> hello v1");
+  say("                              └─> sidecar Envoy ─> hello v2\n");
+  say(`1  the mesh is three files, service.yaml, gateway.yaml and routes.yaml, in ${stage.config}`);
   const server = await stage.keep("server", startServer(stage.config));
   say(
     `2  pilot-discovery serves xDS on 127.0.0.1:${server.grpcPort}, pages on http://127.0.0.1:${server.httpPort}/debug`,
@@ -114,21 +117,38 @@ async function untilAnswered(url: string): Promise<void> {
 }
 
 async function show({ server, traffic }: Running, stage: Stage): Promise<void> {
-  say("4  traffic runs; of 1,000 requests:");
-  say(`     ${counted(await traffic.sample(1000))}   (the rule says 90 and 10)`);
+  say("4  requests run all the time; routes.yaml has the weights 90 and 10; of 1,000 requests:");
+  say(`     ${counted(await traffic.sample(1000))}`);
   await stage.write("routes.yaml", routesFile({ v1: 100, v2: 0 }));
   await traffic.streak("v1", 200);
-  say("5  routes.yaml says 100 and 0 now:");
+  say("5  an edit: routes.yaml says 100 and 0 now; of the next 300 requests:");
   say(`     ${counted(await traffic.sample(300))}`);
   const toV2 = await edit(stage, traffic, { v1: 0, v2: 100 }, "v2");
-  say(`6  routes.yaml says 0 and 100 now; the first answer of v2 came ${toV2} after the edit:`);
+  say(
+    `6  an edit: routes.yaml says 0 and 100 now; the first answer of v2 came ${toV2} after the edit; of 300 requests:`,
+  );
   say(`     ${counted(await traffic.sample(300))}`);
   const refusal = server.line("refused");
   traffic.take();
   await stage.write("routes.yaml", routesFile({ v1: 100, v2: "plenty" }));
-  say("7  a bad edit (weight: plenty) is refused:");
+  say("7  an edit with a mistake (weight: plenty) is refused, and the last good rules stay in force:");
   say(`     ${(await refusal).split("\t").slice(3, 4).join("")}`);
   say(`     and traffic goes on as before: ${counted(await traffic.sample(300))}`);
+}
+
+/** Compares the memory of two sidecars, one after the other: both listen on the port of the services. */
+async function weigh({ world, server: { grpcPort } }: Running, stage: Stage, port: number): Promise<void> {
+  await stage.write("crowd.yaml", crowdFile(port, world.sidecars[0]!.appPort));
+  const of = { binary: envoyBinary(), folder: stage.folder, discoveryPort: grpcPort, port };
+  const [everything, asking] = [await allocated({ ...of, asks: false }), await allocated({ ...of, asks: true })];
+  await Deno.remove(`${stage.config}/crowd.yaml`);
+  const [most, least] = [everything, asking].map((bytes) => (bytes / 1e6).toFixed(1));
+  say(`8  ${CROWD} more services in crowd.yaml; the memory that a sidecar has allocated, by its own statistics:`);
+  say(
+    `     with all of them ${most} MB, on demand after a call of one ${least} MB, that is ${
+      (everything / asking).toFixed(1)
+    } times less`,
+  );
 }
 
 /** Edits the rule. Returns the time until the version answers because of the edit. */
@@ -163,9 +183,15 @@ function interrupted(): Promise<"interrupted"> {
 
 /** The whole demo, from an empty stage to an empty stage. */
 async function play(stage: Stage, ports: readonly number[], stays: boolean, end: Promise<unknown>): Promise<void> {
-  const running = await raise(stage, ports);
+  const [crowdPort = 0, ...others] = ports;
+  const running = await raise(stage, others);
   await show(running, stage);
-  if (!stays) return;
+  if (!stays) {
+    await weigh(running, stage, crowdPort);
+    return void say(
+      "\n   with --keep all of this stays, for your browser and your edits; tasks for you: README.md, Your terminal",
+    );
+  }
   invite(running, stage);
   await end;
 }
@@ -187,7 +213,7 @@ const stays = Deno.args.includes("--keep");
 if (Deno.args.includes("--secure")) await withPorts(SECURE_PORTS, (ports) => playSecure({ ports, say, stays, end }));
 else if (Deno.args.includes("--cluster")) await playCluster({ say, stays, end });
 else {
-  await withPorts(3, async (ports) => {
+  await withPorts(4, async (ports) => {
     const stage = new Stage();
     try {
       await Promise.race([play(stage, ports, stays, end), end]);

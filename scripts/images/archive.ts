@@ -1,7 +1,7 @@
 /**
  * Images as OCI archives: a tar file of blobs with an index, which `ctr images import`, `podman load` and `skopeo` read.
  *
- * Permissions: those of `layers.ts` and `base.ts`; write (the target folder).
+ * Permissions: the permissions of `layers.ts` and `base.ts`; write (the target folder).
  *
  * @module
  */
@@ -133,16 +133,15 @@ function manifestOf(config: Blob, chain: readonly Blob[]) {
   };
 }
 
-function indexOf({ reference }: Image, manifest: Blob) {
-  // containerd takes the whole name from its own annotation. The other annotation is the specification's.
-  const tag = reference.slice(reference.lastIndexOf(":") + 1);
-  const annotations = { "io.containerd.image.name": reference, "org.opencontainers.image.ref.name": tag };
+function indexOf({ reference, aliases = [] }: Image, manifest: Blob) {
   const platform = { architecture: ARCHITECTURES[Deno.build.arch], os: "linux" };
-  return {
-    schemaVersion: 2,
-    mediaType: `${MEDIA}.index.v1+json`,
-    manifests: [{ mediaType: `${MEDIA}.manifest.v1+json`, ...manifest, platform, annotations }],
-  };
+  const manifests = [reference, ...aliases].map((name) => {
+    // containerd takes the whole name from its own annotation. The other annotation is the specification's.
+    const tag = name.slice(name.lastIndexOf(":") + 1);
+    const annotations = { "io.containerd.image.name": name, "org.opencontainers.image.ref.name": tag };
+    return { mediaType: `${MEDIA}.manifest.v1+json`, ...manifest, platform, annotations };
+  });
+  return { schemaVersion: 2, mediaType: `${MEDIA}.index.v1+json`, manifests };
 }
 
 function inputsOfImage(root: string, image: Image): string {

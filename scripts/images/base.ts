@@ -14,7 +14,7 @@ import { type Blob, BlobStore, digestOf } from "./store.ts";
 export const RELEASE = "trixie";
 
 /** Packages beside those that every Debian has. */
-export const BASE_PACKAGES = ["ca-certificates", "iproute2", "iptables", "util-linux"] as const;
+export const BASE_PACKAGES = ["ca-certificates", "iproute2", "iptables", "nftables", "util-linux"] as const;
 
 /** Folders whose content is left out: lists and packages of apt, and pages for people. */
 const LEFT_OUT = [
@@ -115,7 +115,7 @@ function textOf(path: string): string {
 
 /**
  * The mirror of Debian itself among texts of apt's sources, in either format. Undefined if there is none. Sources of
- * security updates and of other vendors are no mirror for debootstrap.
+ * security updates and of other vendors are not mirrors for debootstrap.
  */
 export function mirrorOf(texts: readonly string[]): string | undefined {
   const addresses = texts.flatMap((text) => [

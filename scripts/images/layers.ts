@@ -1,10 +1,11 @@
 /**
  * Layers as tar files: the same content gives the same bytes, because owners, times and order are fixed.
  *
- * Permissions: env (ENVOY), read, write (the store's folder), run (tar, ln, gcc, and the programs of `record.ts`).
+ * Permissions: env (ENVOY, XDG_CACHE_HOME, HOME), read, write (the store's folder), run (tar, ln, gcc, and the programs of `record.ts`).
  *
  * @module
  */
+import { builtProgram } from "../orchestrator/binaries.ts";
 import { command } from "../setup/command.ts";
 import { type Compiled, type Copied, ENVOY, type Layer, type Linked, type Recorded, RUNTIME } from "./description.ts";
 import { recordRun } from "./record.ts";
@@ -90,6 +91,11 @@ function entriesOf(root: string, layer: Layer): Entry[] {
 
 function placeOf(root: string, from: Copied["from"]): string {
   if (from === RUNTIME) return Deno.execPath();
+  if (typeof from !== "string") {
+    const path = builtProgram(from.program);
+    if (path === undefined) throw new Error(`${from.program} is not built: deno task orchestrator ${from.program}`);
+    return path;
+  }
   if (from === ENVOY) return Deno.env.get("ENVOY") ?? `${root}.cache/envoy/envoy/_bin/envoy`;
   return `${root}${from}`;
 }

@@ -9,20 +9,20 @@
  * made again. The layers are kept in the folder `store` beside the archives, the Debian below them in the user's cache
  * folder.
  *
- * Permissions: those of `archive.ts`, and those of `../bundle.ts`.
+ * Permissions: the permissions of `archive.ts`, and the permissions of `../bundle.ts`.
  *
  * @module
  */
 import { parseArgs } from "node:util";
-import { currentBundle } from "../../cmd/program_bundle.ts";
+import { currentBundle, makeBundle } from "../../cmd/program_bundle.ts";
 import { bundleProgram, bundleSpec } from "../bundle.ts";
 import { makeArchive, presentArchive, removeUnusedLayers } from "./archive.ts";
-import { type ImageName, imageOf, MESH_IMAGES, TEST_IMAGES } from "./description.ts";
+import { CONFORMANCE_IMAGES, type ImageName, imageOf, MESH_IMAGES, TEST_IMAGES } from "./description.ts";
 import { withLock } from "../test/cache.ts";
 import { BlobStore } from "./store.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const NAMES: readonly ImageName[] = [...MESH_IMAGES, ...TEST_IMAGES];
+const NAMES: readonly ImageName[] = [...MESH_IMAGES, ...TEST_IMAGES, ...CONFORMANCE_IMAGES];
 
 /** Makes images, and says so. */
 async function makeImages(
@@ -36,10 +36,11 @@ async function makeImages(
     for (const name of names) {
       const started = performance.now();
       const image = imageOf(name);
-      const { bundle } = image;
+      const { bundle, modules } = image;
       if (bundle !== undefined && currentBundle(ROOT, bundleSpec(bundle)) === undefined) {
         await bundleProgram(ROOT, bundle);
       }
+      if (modules !== undefined && currentBundle(ROOT, modules) === undefined) await makeBundle(ROOT, modules);
       const archive = presentArchive(ROOT, name, image, store) ??
         await makeArchive(ROOT, name, image, target, store, say.progress);
       const [size, seconds] = [archive.size / 1e6, (performance.now() - started) / 1000];

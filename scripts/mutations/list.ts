@@ -112,8 +112,8 @@ const CLUSTERS: readonly Mutation[] = [
   },
   {
     file: "lib/translate/cluster/connection_pool.ts",
-    find: "max_retries: wrap(http?.maxRetries ?? UNLIMITED),",
-    replace: "max_retries: wrap(http?.maxRetries ?? 3),",
+    find: "max_retries: wrap(http?.maxRetries ?? UNLIMITED) }",
+    replace: "max_retries: wrap(http?.maxRetries ?? 3) }",
     breaks: "three retries at a time where a rule names no limit",
   },
   {
@@ -184,7 +184,7 @@ const CLUSTERS: readonly Mutation[] = [
   },
   {
     file: "lib/translate/cluster/hbone.ts",
-    find: "original_dst_lb_config: { upstream_port_override: wrap(HBONE_PORT) },",
+    find: "upstream_port_override: wrap(HBONE_PORT),",
     replace: "",
     breaks: "HBONE is dialled at the port of the service",
   },

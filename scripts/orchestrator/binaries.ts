@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { requiredTestCache, testCache, withLock } from "../test/cache.ts";
 import { findGo } from "./go.ts";
 
@@ -18,13 +19,27 @@ interface GoProgram {
   readonly module: string;
   /** The required module that gives the version and the folder in the cache. */
   readonly versionOf: string;
-  /** The package with the program's `main`. */
+  /** The package with the program's `main`, or with the tests. A path that begins with `.` is in this tree. */
   readonly package: string;
+  /** The program is the package's tests. */
+  readonly tests?: true;
 }
 
 function kubernetes(program: string): GoProgram {
   return { module: "orch/kubernetes", versionOf: "k8s.io/kubernetes", package: `k8s.io/kubernetes/cmd/${program}` };
 }
+
+/** The conformance suite of Gateway API and its server, in the version that a Go module pins. */
+function gatewayApi(module: string, versionOf: string) {
+  const server = "sigs.k8s.io/gateway-api/conformance/echo-basic";
+  return {
+    suite: { module: `conformance/${module}`, versionOf, package: ".", tests: true },
+    server: { module: `conformance/${module}`, versionOf, package: server },
+  } as const;
+}
+
+const GATEWAY_API = gatewayApi("suite", "sigs.k8s.io/gateway-api");
+const GATEWAY_API_V1_3 = gatewayApi("suite-v1.3", "sigs.k8s.io/gateway-api");
 
 /** The programs that can be built, in the order of their need. */
 const PROGRAMS = {
@@ -37,6 +52,12 @@ const PROGRAMS = {
   "kube-proxy": kubernetes("kube-proxy"),
   kwok: { module: "cluster/kwok", versionOf: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
   coredns: { module: "cluster/coredns", versionOf: "github.com/coredns/coredns", package: "." },
+  "conformance-suite": GATEWAY_API.suite,
+  "conformance-server": GATEWAY_API.server,
+  "conformance-echo": { ...GATEWAY_API.server, package: "./echo" },
+  "conformance-suite-v1.3": GATEWAY_API_V1_3.suite,
+  "conformance-server-v1.3": GATEWAY_API_V1_3.server,
+  "conformance-suite-inference": gatewayApi("suite-inference", "sigs.k8s.io/gateway-api-inference-extension").suite,
 } as const satisfies Readonly<Record<string, GoProgram>>;
 
 export type OrchestratorProgram = keyof typeof PROGRAMS;
@@ -57,6 +78,13 @@ export const CLUSTER_PROGRAMS: readonly OrchestratorProgram[] = [
   "kubelet",
   "kube-proxy",
   "coredns",
+];
+
+/** The further programs of the chosen tests of the Gateway API's conformance suite. */
+export const CONFORMANCE_PROGRAMS: readonly OrchestratorProgram[] = [
+  "conformance-suite",
+  "conformance-server",
+  "conformance-echo",
 ];
 
 /** Suffix of files of unfinished builds. */
@@ -83,9 +111,20 @@ function folderOf(program: GoProgram): string | undefined {
   return cache && `${cache}/${name}-${versionOf(program)}`;
 }
 
+/** The file of a program in its folder. Programs of this tree are told apart by their source. */
+function fileOf(name: OrchestratorProgram): string {
+  const program: GoProgram = PROGRAMS[name];
+  if (!program.package.startsWith(".")) return name;
+  const folder = `${moduleFolder(program)}${program.package}`;
+  const hash = createHash("sha256");
+  const sources = [...Deno.readDirSync(folder)].map((file) => file.name).filter((file) => file.endsWith(".go")).sort();
+  for (const source of sources) hash.update(Deno.readFileSync(`${folder}/${source}`));
+  return `${name}-${hash.digest("hex").slice(0, 8)}`;
+}
+
 /** The path of a built program. Undefined if not built. */
 export function builtProgram(name: OrchestratorProgram): string | undefined {
-  const path = `${folderOf(PROGRAMS[name])}/${name}`;
+  const path = `${folderOf(PROGRAMS[name])}/${fileOf(name)}`;
   try {
     return Deno.statSync(path).isFile ? path : undefined;
   } catch (error) {
@@ -118,7 +157,7 @@ export async function buildPrograms(
 async function build(name: OrchestratorProgram, folder: string, say: (line: string) => void): Promise<void> {
   const go = await findGo();
   if (go === undefined) throw new Error(`${name}: no Go toolchain on the path or in /usr/local/go; GO may name one`);
-  const program = PROGRAMS[name];
+  const program: GoProgram = PROGRAMS[name];
   const [started, version] = [performance.now(), versionOf(program)];
   say(`${name} ${version}: built from Go modules, some minutes the first time ...`);
   for (const file of Deno.readDirSync(folder)) {
@@ -127,7 +166,7 @@ async function build(name: OrchestratorProgram, folder: string, say: (line: stri
   // A Go process that outlives its starter writes to a separate file.
   const unfinished = `${folder}/${name}-${Deno.pid}${UNFINISHED}`;
   const { success, stderr } = await new Deno.Command(go, {
-    args: [...buildArguments(version, unfinished), program.package],
+    args: [...program.tests ? ["test", "-c"] : ["build"], ...buildArguments(version, unfinished), program.package],
     cwd: moduleFolder(program),
     // Without cgo no C compiler is needed. Less garbage collection makes the Go compiler faster.
     env: { CGO_ENABLED: "0", GOGC: Deno.env.get("GOGC") ?? "400" },
@@ -135,7 +174,7 @@ async function build(name: OrchestratorProgram, folder: string, say: (line: stri
     stderr: "piped",
   }).output();
   if (!success) throw new Error(`${name} was not built:\n${new TextDecoder().decode(stderr).trimEnd()}`);
-  await Deno.rename(unfinished, `${folder}/${name}`);
+  await Deno.rename(unfinished, `${folder}/${fileOf(name)}`);
   say(`${name} ${version}: ready (${((performance.now() - started) / 1000).toFixed(0)} s)`);
 }
 
@@ -147,5 +186,5 @@ function buildArguments(release: string, out: string): string[] {
     Object.entries(version).map(([name, value]) => `-X ${place}.${name}=${value}`)
   );
   const linker = `-ldflags=-s -w ${variables.join(" ")}`;
-  return ["build", "-trimpath", "-buildvcs=false", "-gcflags=all=-l -dwarf=false", linker, "-o", out];
+  return ["-trimpath", "-buildvcs=false", "-gcflags=all=-l -dwarf=false", linker, "-o", out];
 }

@@ -27,6 +27,7 @@ export const PACKAGES: readonly SystemPackage[] = [
   { name: "etcd-server", why: "where the orchestrator's API server keeps its objects" },
   { name: "fish", why: "completion in a real fish" },
   { name: "gcc", why: "programs that resolve names by glibc" },
+  { name: "git", why: "commits that a hook checks" },
   { name: "iproute2", why: "network namespaces" },
   { name: "iptables", why: "redirection in network namespaces" },
   { name: "libc6-dev", why: "headers for gcc" },

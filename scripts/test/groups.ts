@@ -17,7 +17,7 @@ export interface TestGroup {
   /** The examples in doc comments instead of test files. */
   readonly examples?: true;
   /** Programs whose first build on a machine takes minutes. */
-  readonly needs?: "API server" | "tools" | "cluster" | undefined;
+  readonly needs?: "API server" | "tools" | "cluster" | "suite" | undefined;
   /** Waits more than it computes: for the kernel, for other programs, for timers. */
   readonly waits?: boolean;
   /** Files share isolates: no file depends on modules that no other file has used. */
@@ -43,6 +43,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
     ...[READ, "--allow-write", ENV, NET, RUN],
     "--allow-sys=hostname,cpus,networkInterfaces,systemMemoryInfo,uid,gid",
   ],
+  // Inputs and expected resources in files, written where a change is accepted.
+  ambient: [READ, TEMP, ENV],
   // Inputs and expected findings in files.
   analyze: [READ, TEMP, ENV],
   // An issuer of tokens with its own port.
@@ -60,18 +62,24 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   debug: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // Programs that resolve names, in network namespaces with a separate resolv.conf.
   dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],
+  // The language server of editors, installed by npm.
+  editor: [READ, TEMP, ENV, "--allow-run=bash,ln,node"],
   // The demo and servers as processes, with real Envoys.
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
-  // Watched folders. Symbolic links need permission to write everywhere.
-  folder: [READ, "--allow-write", ENV, DENO],
+  // Watched folders, and an editor. Symbolic links need permission to write everywhere.
+  folder: [READ, "--allow-write", ENV, `${DENO},sed`],
   // Helm and kubectl as processes, an API with its own ports.
   charts: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // A real cluster in namespaces, with its images and programs.
   cluster: [READ, "--allow-write", ENV, NET, RUN, "--allow-sys=uid"],
+  // The same, and the official conformance suite as a program.
+  conformance: [READ, "--allow-write", ENV, NET, RUN, "--allow-sys=uid"],
   // Servers and proxies.
   effect: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // Sockets of both ends.
   grpc: [READ, TEMP, ENV, NET],
+  // Real Envoys, a server, openssl.
+  gateway_api: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // The tree itself, and `deno doc`.
   house: [READ, ENV, DENO],
   // Sockets of both ends, openssl, profiles of the test itself.
@@ -87,6 +95,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // The library, installed by npm: deno, tar, npm, node.
   package: [READ, TEMP, ENV, RUN],
+  // A server of answers in the form of Prometheus.
+  prometheus: [ENV, NET],
   // The page of benchmarks.
   sizing: [READ],
   // Watched files, openssl, sockets of both ends. Symbolic links need permission to write everywhere.
@@ -105,6 +115,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   simulate: [READ, TEMP, ENV, NET, RUN],
   // The protobuf files of gRPC for Node, which checks its read permission.
   translate: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid"],
+  // The node tunnel of the tests, as a program, with servers, real Envoys and network namespaces of the tests' own.
+  tunnel: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // A real browser, servers.
   web: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   webhook: [READ, ENV],
@@ -123,7 +135,9 @@ const SHARING = new Set([
 ]);
 
 /** Groups whose processors are idle for much of the time. */
-const WAITING = new Set(["charts", "cluster", "cni", "e2e", "iptables", "orch", "package", "readme"]);
+const WAITING = new Set([
+  ...["charts", "cluster", "cni", "conformance", "e2e", "editor", "iptables", "orch", "package", "readme", "tunnel"],
+]);
 
 /** Folders of `tests/` without tests. */
 const NO_TESTS = new Set(["testdata", "surface"]);
@@ -158,9 +172,17 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     permissions: EXAMPLES,
     examples: true,
   };
-  // Groups with an API server come last, and clusters at the very end: their programs are built while others run.
+  // Groups with an API server come last, and clusters at the very end: their programs are built while others run. The
+  // conformance suite is built last of all.
   const needing = (needs: TestGroup["needs"]) => groups.filter((group) => group.needs === needs);
-  return [...needing(undefined), examples, ...needing("API server"), ...needing("tools"), ...needing("cluster")];
+  return [
+    ...needing(undefined),
+    examples,
+    ...needing("API server"),
+    ...needing("tools"),
+    ...needing("cluster"),
+    ...needing("suite"),
+  ];
 }
 
 function hasTests(folder: string): boolean {
@@ -170,6 +192,7 @@ function hasTests(folder: string): boolean {
 /** @param path Of a folder or a file. */
 function needsOf(path: string): TestGroup["needs"] {
   const imports = (module: RegExp) => someTest(path, (file) => module.test(Deno.readTextFileSync(file)));
+  if (imports(/support\/suite\.ts"/)) return "suite";
   if (imports(/support\/cluster_tests\.ts"/)) return "cluster";
   if (imports(/support\/tools\.ts"/)) return "tools";
   return imports(/support\/server\/(tests|api_server)\.ts"/) ? "API server" : undefined;

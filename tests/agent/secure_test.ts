@@ -1,40 +1,13 @@
 import assert from "node:assert/strict";
 import { orderCertificate } from "../../lib/agent/secrets/issued_certificate.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { programArgs } from "../../scripts/program_args.ts";
 import { gateway } from "../e2e/support/door.ts";
 import { requestHost } from "../e2e/support/request.ts";
 import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
+import { startSecureDiscovery } from "./support/secure_discovery.ts";
 import { until } from "../patience.ts";
-
-const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
-
-/** The program `pilot-discovery`, serving a folder over TLS alone. */
-async function startDiscovery(folder: string, authority: TestAuthority, ports: readonly number[]) {
-  const { certificate, privateKey } = await authority.serverCertificate("meshd.test");
-  const files = { "cert.pem": certificate, "key.pem": privateKey, "ca.pem": authority.root };
-  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
-  const [secure, http, monitoring] = ports;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...[...programArgs("pilot-discovery"), "discovery", "--configDir", `${folder}/config`, "--grpcAddr="],
-      ...[`--secureGRPCAddr=127.0.0.1:${secure}`, `--httpAddr=127.0.0.1:${http}`],
-      ...[`--monitoringAddr=127.0.0.1:${monitoring}`, "--ctrlz_port=0", `--tlsCertFile=${folder}/cert.pem`],
-      ...[`--tlsKeyFile=${folder}/key.pem`, `--caCertFile=${folder}/ca.pem`],
-    ],
-    cwd: root,
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      await child.status;
-    },
-  };
-}
 
 Deno.test({
   name: "a machine with a certificate is served over TLS by that, as the node that it is, and as another one not",
@@ -74,7 +47,7 @@ Deno.test({
           },
         });
       try {
-        await using _discovery = await startDiscovery(folder, authority, ports);
+        await using _discovery = await startSecureDiscovery(folder, authority, ports);
         {
           await using other = await start("somebody");
           await until("it is refused", () => /no discovery server: .*somebody/.test(other.output));

@@ -204,7 +204,7 @@ Deno.test("authorities in a ConfigMap are judged like authorities in a Secret, w
   );
   assert.match(
     credentialFindings(rule("SIMPLE") + map(" { ca.crt: junk }")).join(),
-    /^error unusable-credential: .*a ConfigMap whose ca\.crt has certificates.* \(that of shop\/roots /,
+    /^error unusable-credential: .*a ConfigMap whose ca\.crt has certificates.* \(ca\.crt of shop\/roots /,
   );
   assert.match(
     credentialFindings(rule("SIMPLE"), { served: true }).join(),

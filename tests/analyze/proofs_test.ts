@@ -106,6 +106,48 @@ for (const name of FOLLOWED) {
   });
 }
 
+Deno.test("unknown-import is true of a Sidecar's only import, without which the Sidecar still imports nothing", () => {
+  const world = proofWorld([
+    entry("first", "first.test", "HTTP", 80),
+    {
+      ...{ apiVersion: "networking.mesh.io/v1", kind: "Sidecar", metadata: { name: "default", namespace: "shop" } },
+      spec: { egress: [{ hosts: ["gone/gone.test"] }] },
+    },
+  ]);
+  const verdicts = world.findings.filter(({ name }) => name === "unknown-import")
+    .map((one) => followed(PROOFS["unknown-import"], one, world));
+  assert.deepEqual(verdicts, [undefined]);
+});
+
+Deno.test("selects-nothing is true of a Telemetry with metrics, without which a mesh stops exchanging headers", () => {
+  const world = proofWorld([...examples("selects-nothing"), {
+    ...{ apiVersion: "telemetry.mesh.io/v1", kind: "Telemetry", metadata: { name: "measuring", namespace: "shop" } },
+    spec: {
+      targetRefs: [{ group: "networking.mesh.io", kind: "ServiceEntry", name: "one" }],
+      metrics: [{ providers: [{ name: "gone" }] }],
+    },
+  }]);
+  const verdicts = world.findings
+    .filter(({ name, place }) => name === "selects-nothing" && place.objects[0]?.kind === "Telemetry")
+    .map((one) => followed(PROOFS["selects-nothing"], one, world));
+  assert.deepEqual(verdicts, [undefined]);
+});
+
+Deno.test("policy-without-workload is true of a namespace of which no text names a workload", () => {
+  const world = proofWorld([...examples("policy-without-workload"), {
+    ...{
+      apiVersion: "security.mesh.io/v1",
+      kind: "AuthorizationPolicy",
+      metadata: { name: "empty", namespace: "empty" },
+    },
+    spec: {},
+  }]);
+  const verdicts = world.findings
+    .filter(({ name, place }) => name === "policy-without-workload" && place.objects[0]?.name === "empty")
+    .map((one) => followed(PROOFS["policy-without-workload"], one, world));
+  assert.deepEqual(verdicts, [undefined]);
+});
+
 Deno.test("each finding has a proof, and the tests named as proofs exist", () => {
   assert.deepEqual(Object.keys(PROOFS).sort(), [...FINDING_NAMES].sort());
   for (const [name, proof] of Object.entries(PROOFS)) {

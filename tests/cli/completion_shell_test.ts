@@ -36,6 +36,10 @@ async function prepare(shell: string) {
   const env = { PATH: `${folder}:${Deno.env.get("PATH")}`, HOME: folder };
   await Deno.mkdir(`${folder}/some-folder`);
   await Deno.writeTextFile(`${folder}/some-file`, "");
+  await Deno.mkdir(`${folder}/mesh`);
+  for (const { name } of Deno.readDirSync(`${repository}examples/shop`)) {
+    await Deno.copyFile(`${repository}examples/shop/${name}`, `${folder}/mesh/${name}`);
+  }
   return { folder, script, env };
 }
 
@@ -143,6 +147,12 @@ for (const shell of [bash, zsh, fish]) {
         assert.doesNotMatch(folders, /some-file/);
         assert.match(await ask("pilot-discovery discovery --configDir=some"), /some-folder/, "behind =");
         assert.match(await ask("pilot-discovery discovery --meshConfig some-f"), /some-file/);
+        // Names of workloads, of the folder that the line names.
+        const workloads = await ask("pilot-discovery explain mesh --from shop/");
+        for (const name of ["cart", "reviews-v1", "reviews-v2"]) assert.match(workloads, new RegExp(`shop/${name}\\b`));
+        const pods = await ask("pilot-discovery describe pod --files mesh re");
+        assert.match(pods, /\breviews-v1\.shop\b/);
+        assert.doesNotMatch(pods, /cart/);
       } finally {
         await Deno.remove(folder, { recursive: true });
       }
@@ -161,6 +171,7 @@ Deno.test({
       assert.deepEqual(await ask("pilot-discovery version --output=j"), ["json"]);
       assert.deepEqual(await ask("pilot-discovery discovery --log_output_level ads:de"), ["debug"]);
       assert.deepEqual(await ask("pilot-discovery dis"), ["discovery"]);
+      assert.deepEqual(await ask("pilot-discovery explain mesh --from=shop/c"), ["shop/cart"]);
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

@@ -18,6 +18,17 @@ Deno.test("subcommands are offered, and help", () => {
     "manifests",
     "size",
     "translate",
+    "waypoint",
+    "create-remote-secret",
+    "tag",
+    "dashboard",
+    "describe",
+    "proxy-config",
+    "proxy-status",
+    "scope",
+    "wait",
+    "bug-report",
+    "precheck",
     "version",
     "help",
   ]);
@@ -68,7 +79,11 @@ Deno.test("nothing is offered where nothing is known", () => {
 
 Deno.test("arguments and the agent's roles are offered", () => {
   assert.deepEqual(values("request", "P"), ["POST", "PUT"]);
-  assert.deepEqual(complete(pilotAgent, ["proxy", ""]).candidates.map((c) => c.value), ["router", "sidecar"]);
+  assert.deepEqual(complete(pilotAgent, ["proxy", ""]).candidates.map((c) => c.value), [
+    "router",
+    "sidecar",
+    "waypoint",
+  ]);
 });
 
 Deno.test("the completion scripts read value, tab, description, then the directive", () => {

@@ -88,7 +88,7 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
   const [line] = (await help(Infinity)).filter((one) => one.includes("--ztunnel-uds-address"));
   assert.match(
     line ?? "",
-    /--ztunnel-uds-address +a b c.*c \(no effect in this version: waits for ambient\)$/,
+    /--ztunnel-uds-address +a b c.*c$/,
   );
 });
 

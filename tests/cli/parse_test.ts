@@ -13,6 +13,7 @@ import {
   stringListFlag,
 } from "../../lib/cli/flag.ts";
 import { parseLine, readLine } from "../../lib/cli/parse.ts";
+import { pilotDiscovery } from "../../cmd/pilot-discovery/commands.ts";
 
 const tree: Command = {
   name: "prog",
@@ -215,4 +216,11 @@ Deno.test("any line is parsed or refused with a UsageError", () => {
       assert.equal(/\r/.test(error.message), false);
     }
   }));
+});
+
+Deno.test("verbs of istioctl that have another name here are answered with that name", () => {
+  const mistake = (...args: string[]) => readLine(pilotDiscovery, args).problems.join("\n");
+  assert.match(mistake("analyze"), /unknown command "analyze"; here it is "pilot-discovery check"$/);
+  assert.match(mistake("install", "--set", "x=y"), /here it is "pilot-discovery manifests", for kubectl apply/);
+  assert.match(mistake("constructor"), /unknown command "constructor"; see/);
 });

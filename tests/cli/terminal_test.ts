@@ -41,6 +41,27 @@ Deno.test("columns stand below each other; a very long cell does not push the ot
   assert.equal(shortened("abcdef", 4), "abc…");
 });
 
+Deno.test("a row that is longer than the width is broken beside its first cell, and loses no word", () => {
+  const rows = [["  rule", "no: one two three four five", "a.yaml:1"], ["  host", "yes: six", ""]];
+  assert.deepEqual(columns(rows, 30), ["  rule  no: one two three four\n        five  a.yaml:1", "  host  yes: six"]);
+  // A first cell that would leave too little stands alone.
+  assert.deepEqual(columns([["  a long first cell", "one two three"]], 20), [
+    "  a long first cell\n      one two three",
+  ]);
+  const word = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => !/\s/.test(text) && !text.includes("\x1b"));
+  const cell = fc.array(word, { minLength: 1, maxLength: 9 }).map((words) => words.join(" "));
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(cell, { minLength: 1 }), { minLength: 1 }),
+      fc.integer({ min: 30, max: 80 }),
+      (cells, width) => {
+        const text = columns(cells, width).join("\n");
+        assert.deepEqual(text.split(/\s+/).filter(Boolean), cells.flat().join(" ").split(" "));
+      },
+    ),
+  );
+});
+
 Deno.test("progress is for terminals, not too often, and its line is cleared", () => {
   const written: string[] = [];
   const output = (interactive: boolean): Output => ({

@@ -111,7 +111,7 @@ test("a gateway serves its load balancer's address, and status is written, also 
     ]);
     await hasAddress(cluster, name, "third", address);
     assert.notEqual(await leader(cluster), old);
-    assert.equal((await outside(cluster, address, third!)).status, 200);
+    await until(`${third} is served`, async () => (await outside(cluster, address, third!)).status === 200);
   } finally {
     await deleteManifests(cluster, "gateway.yaml");
     await setAnalysis(cluster, "PILOT_ENABLE_ANALYSIS-");

@@ -6,7 +6,7 @@ import type { ClusterHandle } from "./support/handle.ts";
 import { MESH_NAMESPACE, rolledOut } from "./support/mesh.ts";
 import { noneFailed } from "./support/rollouts.ts";
 import { startCluster } from "./support/started_cluster.ts";
-import { applyObjects, deployEcho, request, startLoad, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, served, startLoad, strictPolicy } from "./support/workloads.ts";
 
 const noHelm = toolsFor("helm");
 const CHARTS = new URL("../../charts/", import.meta.url).pathname;
@@ -53,7 +53,7 @@ if (noHelm === undefined) {
     assert.equal(await meshConfiguration(cluster), before);
     await deployEcho(cluster, { namespace: NAMESPACE, name: "later" });
     const from = { namespace: NAMESPACE, workload: "deployment/later" };
-    assert.equal((await request(cluster, from, `http://web.${NAMESPACE}/`)).status, 200);
+    await served(cluster, from, `http://web.${NAMESPACE}/`);
     await noneFailed(cluster, { namespace: NAMESPACE, app: "web" }, load);
 
     const manifest = await helm("get", "manifest", "mesh");

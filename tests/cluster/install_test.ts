@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { applyManifests, MESH_NAMESPACE } from "./support/mesh.ts";
-import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, request, served, strictPolicy } from "./support/workloads.ts";
 import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
@@ -30,12 +30,11 @@ test("under STRICT a pod with a proxy is served, and a pod without a proxy is re
     deployEcho(cluster, { namespace: outside, name: "client" }),
   ]);
   const url = `http://web.${inside}/`;
-  const plain = () => request(cluster, { namespace: outside, workload: "deployment/client" }, url);
-  assert.equal((await plain()).status, 200, "without STRICT plain text is served");
+  const stranger = { namespace: outside, workload: "deployment/client" };
+  await served(cluster, stranger, url);
   await applyObjects(cluster, [strictPolicy(inside)]);
-  await until("plain text is refused", async () => (await plain()).status !== 200);
-  const { status, body } = await request(cluster, { namespace: inside, workload: "deployment/client" }, url);
-  assert.equal(status, 200);
+  await until("plain text is refused", async () => (await request(cluster, stranger, url)).status !== 200);
+  const { body } = await served(cluster, { namespace: inside, workload: "deployment/client" }, url);
   const { headers } = JSON.parse(body!);
   assert.match(headers["x-forwarded-client-cert"], new RegExp(`spiffe://cluster.local/ns/${inside}/sa/default`));
 });

@@ -1,4 +1,4 @@
-/** Two hundred pods beside real pods: what they cost the servers, and what the real pods notice. */
+/** Two hundred pods beside real pods: the cost for the servers, and the effect on the real pods. */
 import assert from "node:assert/strict";
 import { builtProgram } from "../../scripts/orchestrator/binaries.ts";
 import { parseUsage } from "../bench/mesh/usage.ts";

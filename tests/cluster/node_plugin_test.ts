@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { doctor, installPlugin, networksSettled, nodeFiles, pluginCalls, removePlugin } from "./support/node_plugin.ts";
-import { applyObjects, deployEcho, request, strictPolicy, UNPRIVILEGED } from "./support/workloads.ts";
+import { applyObjects, deployEcho, request, served, strictPolicy, UNPRIVILEGED } from "./support/workloads.ts";
 import { until } from "./support/waiting.ts";
 
 const test = clusterTests();
@@ -30,15 +30,14 @@ test("behind bridge, restricted pods are redirected, others are left alone, and 
     assert.match(pods, /mesh-validation/);
 
     const url = `http://web.${inside}/`;
-    const from = (namespace: string, to = url) => request(cluster, { namespace, workload: "deployment/client" }, to);
-    assert.equal((await from(outside)).status, 200, "without STRICT plain text is served");
+    const [insider, stranger] = [inside, outside].map((name) => ({ namespace: name, workload: "deployment/client" }));
+    await served(cluster, stranger!, url);
     await applyObjects(cluster, [strictPolicy(inside)]);
-    await until("plain text is refused", async () => (await from(outside)).status !== 200);
-    const { status, body } = await from(inside);
-    assert.equal(status, 200);
+    await until("plain text is refused", async () => (await request(cluster, stranger!, url)).status !== 200);
+    const { body } = await served(cluster, insider!, url);
     const caller = JSON.parse(body!).headers["x-forwarded-client-cert"];
     assert.match(caller, new RegExp(`spiffe://cluster.local/ns/${inside}/sa/default`));
-    assert.equal((await from(outside, `http://plain.${outside}/`)).status, 200);
+    await served(cluster, stranger!, `http://plain.${outside}/`);
 
     const adds = (await pluginCalls(cluster)).filter(({ command }) => command === "ADD");
     const of = (namespace: string) => adds.filter(({ pod }) => pod.startsWith(`${namespace}/`));

@@ -1,15 +1,14 @@
 /**
- * A node is rebooted: its processes and its network are gone, its files stay. No pod of the mesh runs without its rules
+ * A node is rebooted: processes and network are gone, files stay. No pod of the mesh runs without its rules
  * at any moment, with the init container that redirects and with the node's plugin.
  */
 import assert from "node:assert/strict";
-import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { attempts, hearsOutsiders, listen, noneEscaped, OUTSIDE, registryOnly } from "./support/escapes.ts";
 import { rolledOut } from "./support/mesh.ts";
 import { doctor, pluginCalls, pluginUntilEnd } from "./support/node_plugin.ts";
 import { startedAnew } from "./support/rollouts.ts";
-import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, served, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests();
 
@@ -36,9 +35,7 @@ test.long("after a reboot of the node no pod of the mesh bypasses its proxy, fro
     await startedAnew(cluster, name, app);
     await startedAnew(cluster, name, "web");
     const from = { namespace: name, workload: `deployment/${app}` };
-    await until(`${app} is in the mesh again`, async () => {
-      return (await request(cluster, from, `http://web.${name}/`)).status === 200;
-    });
+    await served(cluster, from, `http://web.${name}/`);
     console.log(`${app}: 2 pods, ${await attempts(cluster, name, app)} attempts since the reboot, 0 escaped`);
   }
   await noneEscaped(listener);

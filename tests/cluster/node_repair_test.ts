@@ -9,7 +9,7 @@ import { attempts, hearsOutsiders, listen, noneEscaped, registryOnly } from "./s
 import type { ClusterHandle } from "./support/handle.ts";
 import { rolledOut } from "./support/mesh.ts";
 import { injectForPlugin, installPlugin, removePlugin } from "./support/node_plugin.ts";
-import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, served, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests();
 
@@ -132,8 +132,7 @@ for (const [way, { variables, event, repaired }] of Object.entries(WAYS)) {
     await repaired(cluster, name, before);
     await rolledOut(cluster, name, `deployment/${APP}`);
     assert.ok(await hasEvent(cluster, name, event), `no event ${event}`);
-    const answer = await request(cluster, { namespace: name, workload: `deployment/${APP}` }, `http://web.${name}/`);
-    assert.equal(answer.status, 200);
+    await served(cluster, { namespace: name, workload: `deployment/${APP}` }, `http://web.${name}/`);
     console.log(`${way}: ${replicas} pods, ${await attempts(cluster, name, APP)} attempts, 0 escaped`);
     await noneEscaped(listener);
   });

@@ -2,20 +2,13 @@
  * The programs of a node are restarted and killed: pods of the mesh go on, and new pods join the mesh. A kubelet that
  * starts counts every pod with a readiness probe as not ready until the first probe. So pods on another node serve too.
  */
-import { until } from "../patience.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { noneFailed } from "./support/rollouts.ts";
-import { applyObjects, deployEcho, request, startLoad, strictPolicy } from "./support/workloads.ts";
+import { apart, applyObjects, deployEcho, served, startLoad, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests({ nodes: 2 });
 
 const STEPS = [["kubelet", "TERM"], ["kubelet", "KILL"], ["containerd", "TERM"], ["containerd", "KILL"]] as const;
-
-/** Puts each pod of an app on a node of its own. */
-function apart(app: string): Record<string, unknown> {
-  const term = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } };
-  return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
-}
 
 test.long("kubelet and containerd are restarted and killed under load, and no request fails", async ({ cluster, namespace }) => {
   const restarted = cluster.nodes[1]!;
@@ -29,9 +22,7 @@ test.long("kubelet and containerd are restarted and killed under load, and no re
     const later = `later${step}`;
     await deployEcho(cluster, { namespace: name, name: later, pod: { nodeName: restarted } });
     const from = { namespace: name, workload: `deployment/${later}` };
-    await until(`after ${signal} to ${program} a new pod is in the mesh`, async () => {
-      return (await request(cluster, from, url)).status === 200;
-    });
+    await served(cluster, from, url);
   }
   await noneFailed(cluster, { namespace: name, app: "web" }, load);
 });

@@ -5,10 +5,9 @@
 import assert from "node:assert/strict";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { hearsOutsiders, listen, noneEscaped, registryOnly } from "./support/escapes.ts";
-import type { ClusterHandle } from "./support/handle.ts";
-import { MESH_NAMESPACE, rolledOut, ROLLOUT } from "./support/mesh.ts";
-import { doctor, NODE_AGENT, pluginCalls, pluginUntilEnd } from "./support/node_plugin.ts";
-import { applyObjects, deployEcho, ECHO_IMAGE, request, strictPolicy } from "./support/workloads.ts";
+import { ROLLOUT } from "./support/mesh.ts";
+import { doctor, pluginCalls, pluginUntilEnd, upgradeAgent } from "./support/node_plugin.ts";
+import { applyObjects, deployEcho, ECHO_IMAGE, served, strictPolicy } from "./support/workloads.ts";
 
 const test = clusterTests();
 
@@ -29,16 +28,6 @@ while [ ! -e ${SEEN}/stop ]; do
   done
   sleep 0.2
 done`;
-
-/** Replaces the installer by a version whose plugin has other bytes. */
-async function upgrade(cluster: ClusterHandle, version: number): Promise<void> {
-  const bundle = "/usr/local/lib/install-cni/plugin_entry.js";
-  const script = `echo "// version ${version}" >>${bundle}; exec install-cni`;
-  const container = { name: "install-cni", command: ["sh", "-c", script] };
-  const patch = JSON.stringify({ spec: { template: { spec: { containers: [container] } } } });
-  await cluster.kubectl(["--namespace", MESH_NAMESPACE, "patch", NODE_AGENT, `--patch=${patch}`]);
-  await rolledOut(cluster, MESH_NAMESPACE, NODE_AGENT);
-}
 
 /**
  * A pod that the plugin redirects, with a placeholder instead of a proxy: nothing listens at the port of redirection,
@@ -69,7 +58,7 @@ test.long("pods that start during an upgrade of the plugin have their rules, and
   try {
     for (const version of [1, 2]) {
       let done = false;
-      const upgraded = upgrade(cluster, version).finally(() => (done = true));
+      const upgraded = upgradeAgent(cluster, version).finally(() => (done = true));
       let started = 0;
       for (; started < LEAST || started < MOST && !done; started++) {
         await applyObjects(cluster, [lightPod(light, `light-${version}-${started}`, spec)]);
@@ -78,12 +67,7 @@ test.long("pods that start during an upgrade of the plugin have their rules, and
       await cluster.kubectl(["--namespace", light, "wait", "--for=condition=Ready", "pods", "--all", ROLLOUT]);
       const joins = `joins${version}`;
       await deployEcho(cluster, { namespace: name, name: joins });
-      const answer = await request(
-        cluster,
-        { namespace: name, workload: `deployment/${joins}` },
-        `http://web.${name}/`,
-      );
-      assert.equal(answer.status, 200);
+      await served(cluster, { namespace: name, workload: `deployment/${joins}` }, `http://web.${name}/`);
       console.log(`upgrade ${version}: ${started} pods started`);
     }
   } finally {

@@ -4,7 +4,7 @@ import { until } from "./support/waiting.ts";
 import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import { ROLLOUT } from "./support/mesh.ts";
 import { exitCodes, type ObservedPod, podOf } from "./support/pods.ts";
-import { applyObjects, deployEcho, request, strictPolicy } from "./support/workloads.ts";
+import { applyObjects, deployEcho, request, served, strictPolicy } from "./support/workloads.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 
 const test = clusterTests();
@@ -65,12 +65,8 @@ test("pods with users and limits of their own call and serve under STRICT", asyn
     deployEcho(cluster, { namespace: inside, name: "own-user", pod, annotations: NATIVE }),
   ]);
   for (const [from, to] of [["limited", "own-user"], ["own-user", "limited"]]) {
-    const { status, body } = await request(
-      cluster,
-      { namespace: inside, workload: `deployment/${from}` },
-      `http://${to}.${inside}/`,
-    );
-    assert.equal(status, 200, `${from} calls ${to}`);
+    const client = { namespace: inside, workload: `deployment/${from}` };
+    const { body } = await served(cluster, client, `http://${to}.${inside}/`);
     assert.match(body!, /spiffe:\/\/cluster\.local\/ns\//, "by mutual TLS");
   }
 });
@@ -108,14 +104,13 @@ test("a pod in the node's network gets no proxy, is served, and serves", async (
     "-o=jsonpath={.items[*].spec.containers[*].name}{.items[*].spec.initContainers[*].name}",
   ]);
   assert.equal(pods, "app");
-  const ask = (from: string, to: string) =>
-    request(cluster, { namespace: inside, workload: `deployment/${from}` }, `http://${to}.${inside}/`);
-  await until("the pod in the node's network serves a pod with a proxy", async () => {
-    return (await ask("web", "node-http")).status === 200;
-  });
-  assert.equal((await ask("node", "web")).status, 200, "without STRICT plain text is served");
+  const [web, node] = ["web", "node"].map((name) => ({ namespace: inside, workload: `deployment/${name}` }));
+  await served(cluster, web!, `http://node-http.${inside}/`);
+  await served(cluster, node!, `http://web.${inside}/`);
   await applyObjects(cluster, [strictPolicy(inside)]);
-  await until("under STRICT its plain text is refused", async () => (await ask("node", "web")).status !== 200);
+  await until("under STRICT its plain text is refused", async () => {
+    return (await request(cluster, node!, `http://web.${inside}/`)).status !== 200;
+  });
 });
 
 test("PodSecurity restricted refuses the init container that redirects, and names the container", async (given) => {

@@ -4,7 +4,7 @@ import { clusterTests, INJECTED } from "./support/cluster_tests.ts";
 import type { ClusterHandle } from "./support/handle.ts";
 import { deleteManifests } from "./support/mesh.ts";
 import { restarted } from "./support/rollouts.ts";
-import { deployEcho, request } from "./support/workloads.ts";
+import { deployEcho, served } from "./support/workloads.ts";
 
 const test = clusterTests();
 
@@ -56,6 +56,5 @@ test("after the steps of the page no object of the mesh is left", async ({ clust
   assert.deepEqual(await meshObjects(cluster), []);
 
   await deployEcho(cluster, { namespace: name, name: "later" });
-  const { status } = await request(cluster, { namespace: name, workload: "deployment/later" }, `http://web.${name}/`);
-  assert.equal(status, 200);
+  await served(cluster, { namespace: name, workload: "deployment/later" }, `http://web.${name}/`);
 });

@@ -72,7 +72,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
   const names = (command: Command): unknown[] =>
     (command.commands ?? []).map((c) => (c.commands === undefined ? c.name : [c.name, ...names(c)]));
   const shells = ["completion", "bash", "fish", "powershell", "zsh"];
-  // Our commands beyond the tables: work without a server.
+  // Our commands beyond the tables: work without a server, and verbs of istioctl.
   assert.deepEqual(names(pilotDiscovery), [
     shells,
     "discovery",
@@ -83,11 +83,23 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
     "manifests",
     "size",
     "translate",
+    ["waypoint", "generate", "list"],
+    "create-remote-secret",
+    ["tag", "list", "set", "remove"],
+    "dashboard",
+    ["describe", "pod", "service"],
+    ["proxy-config", "clusters", "listeners", "routes", "endpoints", "secret", "bootstrap", "log"],
+    "proxy-status",
+    "scope",
+    "wait",
+    "bug-report",
+    "precheck",
+    ["experimental", ["describe", "pod", "service"], "precheck", "proxy-status", "wait"],
     "version",
   ]);
   assert.deepEqual(names(pilotAgent), [shells, "mesh-iptables", "proxy", "request", "version", "wait"]);
   // Beyond the tables, too: `doctor` looks at a node, and `uninstall` mends a node without an installer.
-  assert.deepEqual(names(installCni), [shells, "doctor", "uninstall", "version"]);
+  assert.deepEqual(names(installCni), [shells, "doctor", "uninstall", "version", "zds"]);
 });
 
 Deno.test("the cipher suites equal the tables", () => {

@@ -240,7 +240,7 @@ Deno.test("a signal while it reads a large folder ends it; it does not serve fir
       await Deno.writeTextFile(`${folder}/${file}.yaml`, entries.join("---\n"));
     }
     await Deno.mkdir(`${folder}/.mesh`);
-    await Deno.writeTextFile(`${folder}/.mesh/mesh`, "serviceScopeConfigs: [{scope: GLOBAL}]\n");
+    await Deno.writeTextFile(`${folder}/.mesh/mesh`, "verifyCertificateAtClient: true\n");
     const program = new Program([`--configDir=${folder}`, `--meshConfig=${folder}/.mesh/mesh`]);
     await program.logs("fields without effect in this version"); // The mesh file is read before the folder.
     assert.equal(await program.stop(), 0);

@@ -1,5 +1,6 @@
 /** `install-cni`: every flag reaches the installer or is on the list of idle flags, and a failed start says why. */
 import assert from "node:assert/strict";
+import { ambientOptions } from "../../cmd/install-cni/ambient.ts";
 import { installCni } from "../../cmd/install-cni/commands.ts";
 import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
 import { installOptions } from "../../cmd/install-cni/options.ts";
@@ -7,14 +8,16 @@ import { desiredStateOptions } from "../../cmd/install-cni/start.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
 import { flagsOf } from "../../lib/cli/locate.ts";
-import { flagsNotBuilt, notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
+import { DEFAULT_SELECTORS } from "../../lib/cni/enrolment/decide.ts";
+import { notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { namesFound } from "../surface/source_scan.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 
 /** Options used by the program after the check of the command line. */
-const used = namesFound(Deno.readTextFileSync(`${repository}cmd/install-cni/start.ts`), /\boptions\.(\w+)/g);
+const readers = ["start.ts", "ambient.ts"].map((name) => Deno.readTextFileSync(`${repository}cmd/install-cni/${name}`));
+const used = namesFound(readers.join("\n"), /\boptions\.(\w+)/g);
 const logging = new Set(Object.keys({ ...logFlags("install-cni"), ...vklogFlag }));
 const flags = flagsOf({ command: installCni, line: [] });
 
@@ -32,6 +35,7 @@ const others: Record<string, unknown> = {
   "cni-conf-name": "10-a.conf",
   "log-level": "debug",
   "cni-agent-run-dir": "/other",
+  "ztunnel-uds-address": "/other",
 };
 
 const isIdle = (name: string) => notBuilt("flag", `install-cni --${name}`) !== undefined;
@@ -47,12 +51,6 @@ for (const [name, { default: value }] of Object.entries(flags).filter(([name]) =
     assert.equal(used.has(moved[0] ?? ""), !isIdle(name));
   });
 }
-
-Deno.test("flags of install-cni that are given although they are idle are reported, in order", () => {
-  assert.deepEqual(flagsNotBuilt("install-cni", new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
-    "--ztunnel-uds-address",
-  ]);
-});
 
 Deno.test("the namespace of the node agent is its pod's namespace: given, found beside its token, or the mesh's namespace", async () => {
   const folder = await Deno.makeTempDir({ prefix: "mcni-" });
@@ -156,7 +154,33 @@ Deno.test("a template with a value that would fail every pod is refused at the s
   }
 });
 
-Deno.test("desiredStates that this version cannot fulfil are refused as usage", () => {
-  const settings = readSettings("install-cni", { KUBERNETES_SERVICE_HOST: "10.0.0.1" });
-  assert.throws(() => desiredStateOptions(options({ "ambient-enabled": true }), settings), UsageError);
+Deno.test("wrong options of the ambient node agent are refused by name, and its rules come from the settings", () => {
+  const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", NODE_NAME: "n" };
+  const of = (more: Record<string, string>, flag = true) => {
+    const settings = readSettings("install-cni", { ...env, ...more });
+    const all = options({ "ambient-enabled": flag });
+    return { ambient: ambientOptions(all, settings), desired: desiredStateOptions(all, settings) };
+  };
+  assert.equal(of({}, false).ambient, undefined);
+  const { ambient, desired } = of({ EXCLUDE_NAMESPACES: "a,b", AMBIENT_IPV6: "false", AMBIENT_DNS_CAPTURE: "false" });
+  assert.deepEqual([ambient?.rules.ipv6, ambient?.rules.capturesDns, ambient?.rules.excludeNamespaces], [
+    false,
+    false,
+    ["a", "b"],
+  ]);
+  assert.deepEqual([ambient?.rules.selectors, desired.ambientSelectors], [DEFAULT_SELECTORS, undefined]);
+  assert.equal(desired.leavesForGood, false);
+  assert.equal(of({ AMBIENT_DISABLE_SAFE_UPGRADE: "true" }).desired.leavesForGood, true);
+  const chosen = of({ AMBIENT_ENABLEMENT_SELECTOR: "[{ podSelector: { matchLabels: { a: b } } }]" });
+  assert.deepEqual(chosen.ambient?.rules.selectors, [{ podSelector: { matchLabels: { a: "b" } } }]);
+  assert.deepEqual(chosen.desired.ambientSelectors, chosen.ambient?.rules.selectors);
+  const refused: [Record<string, string>, RegExp][] = [
+    [{ HOST_PROBE_SNAT_IP: "fd00::1" }, /HOST_PROBE_SNAT_IP: got "fd00::1", expected an IPv4 address/],
+    [{ HOST_PROBE_SNAT_IPV6: "fd00::/8" }, /HOST_PROBE_SNAT_IPV6: got "fd00::\/8", expected an IPv6 address/],
+    [{ NODE_NAME: "" }, /NODE_NAME: got "", expected the node's name/],
+    [{ AMBIENT_ENABLEMENT_SELECTOR: "a: 1" }, /AMBIENT_ENABLEMENT_SELECTOR: the list: got/],
+  ];
+  for (const [more, message] of refused) {
+    assert.throws(() => of(more), (error) => error instanceof UsageError && message.test(error.message));
+  }
 });

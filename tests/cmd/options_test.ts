@@ -186,6 +186,7 @@ Deno.test("install-cni: every paired variable reaches the options", () => {
     "cni-conf-name": "77.conf",
     "log-level": "debug",
     "cni-agent-run-dir": "/77",
+    "ztunnel-uds-address": "/77",
   };
   const changes = Object.entries(installCni.flags ?? {}).map(([name, flag]) => {
     const variable = name.toUpperCase().replaceAll("-", "_");

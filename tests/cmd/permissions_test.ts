@@ -3,6 +3,7 @@ import { programs } from "../../lib/kernel/program/program.ts";
 import { spellings } from "../../lib/kernel/settings/border.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
+import { LIBC_PATHS } from "../../lib/cni/zds/libc.ts";
 import { compileArguments, compiledPrograms, permissionFlags, permissionSets } from "../../scripts/compile.ts";
 
 const sets = permissionSets();
@@ -35,10 +36,9 @@ Deno.test("pilot-discovery may read all variables: the mesh configuration names 
   assert.equal(sets["pilot-agent"]?.["env"], true);
 });
 
-Deno.test("the server alone may call a library beside the runtime, OpenSSL's, by its paths", () => {
-  for (const [name, { ffi }] of Object.entries(sets)) {
-    assert.deepEqual(ffi, name === "pilot-discovery" ? OPENSSL_PATHS : undefined, name);
-  }
+Deno.test("the server may call OpenSSL, the node agent's socket process the C library, by their paths; the agent none", () => {
+  const libraries: Record<string, readonly string[]> = { "pilot-discovery": OPENSSL_PATHS, "install-cni": LIBC_PATHS };
+  for (const [name, { ffi }] of Object.entries(sets)) assert.deepEqual(ffi, libraries[name], name);
   const flag = `--allow-ffi=${OPENSSL_PATHS.join(",")}`;
   assert(compileArguments("pilot-discovery", sets["pilot-discovery"] ?? {}).includes(flag));
   // Otherwise a request could overwrite the library.

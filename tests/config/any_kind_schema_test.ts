@@ -60,7 +60,7 @@ Deno.test("a kind or version that is misspelled is marked, objects of other grou
   const version = { ...door, apiVersion: "networking.istio.io/v7" };
   const others = [
     { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { replicas: "many" } },
-    { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", metadata, spec: { gatewayClassName: "x" } },
+    { apiVersion: "gateway.networking.x-k8s.io/v1alpha1", kind: "XOther", metadata, spec: { defaultScope: 1 } },
     { replicas: 3 },
   ];
   assert.deepEqual([misspelled, version].map((one) => any(one)), [false, false]);

@@ -48,8 +48,8 @@ const SLIPS: readonly (readonly [head: string, line: number, message: string])[]
     1,
     'apiVersion: "istio.io/v1", expected an API of the mesh; did you mean telemetry.istio.io/v1?',
   ],
-  ["kind: VirtualService", 1, "apiVersion is missing, expected that of VirtualService: networking.mesh.io/v1"],
-  ["kind: VirtualSerivce", 1, "apiVersion is missing, expected that of VirtualService: networking.mesh.io/v1"],
+  ["kind: VirtualService", 1, "apiVersion is missing, expected the version of VirtualService: networking.mesh.io/v1"],
+  ["kind: VirtualSerivce", 1, "apiVersion is missing, expected the version of VirtualService: networking.mesh.io/v1"],
   ["apiVersion: telemetry.istio.io/v1", 1, "kind is missing, expected one of Telemetry"],
   ["", 1, "apiVersion is missing, expected an object with apiVersion and kind as text"],
 ];

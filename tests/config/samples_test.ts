@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FolderIndex } from "../../lib/folder/index.ts";
 import { formatFinding } from "../../lib/finding/finding.ts";
-import { KINDS } from "../../lib/config/kinds/kinds.ts";
+import { MESH_KINDS } from "../../lib/config/kinds/kinds.ts";
 
 const FOLDER = new URL("../testdata/config/samples/", import.meta.url);
 
@@ -10,7 +10,7 @@ Deno.test("configuration as people keep it for Istio loads unmodified: every kin
   const files = ["routing.yaml", "external.yaml", "policies.yaml"];
   const changes = index.apply(files.map((path) => ({ path, bytes: Deno.readFileSync(new URL(path, FOLDER)) })));
   assert.deepEqual(index.findings().map(formatFinding), []);
-  assert.deepEqual([...new Set(changes.upserted.map((object) => object.kind))].sort(), [...KINDS].sort());
+  assert.deepEqual([...new Set(changes.upserted.map((object) => object.kind))].sort(), [...MESH_KINDS].sort());
   // Only the origin keeps the spelling, for messages.
   const text = JSON.stringify(changes.upserted.map(({ meta, spec, key }) => ({ meta, spec, key })));
   assert.ok(changes.upserted.every(({ origin }) => origin.from === "file" && origin.written !== undefined));

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { FACT_KINDS } from "../../lib/config/facts/types.ts";
-import { KINDS } from "../../lib/config/kinds/kinds.ts";
-import { spellingsOfKind } from "../../lib/config/spelling/spelling.ts";
-import { typedFactKind, typedKey, typedKind } from "../../lib/config/typed/typed_kind.ts";
+import { KINDS, MESH_KINDS } from "../../lib/config/kinds/kinds.ts";
+import { apiGroupOfKind, spellingsOfKind } from "../../lib/config/spelling/spelling.ts";
+import {
+  otherTypedKind,
+  typedFactKind,
+  typedKey,
+  typedKind,
+  unambiguousWord,
+} from "../../lib/config/typed/typed_kind.ts";
 
 const SHORT: Readonly<Record<string, string>> = {
   ...{ vs: "VirtualService", dr: "DestinationRule", gw: "Gateway", se: "ServiceEntry", we: "WorkloadEntry" },
@@ -16,13 +22,25 @@ Deno.test({
   fn: () => {
     for (const kind of KINDS) {
       for (const written of spellingsOfKind(kind)) {
-        const plural = `${written.toLowerCase()}s`.replace(/([^aeiou])ys$/, "$1ies");
+        const plural = `${written.toLowerCase()}s`.replace(/([^aeiou])ys$/, "$1ies").replace(/(s[sh])s$/, "$1es");
         for (const word of [written, written.toLowerCase(), written.toUpperCase(), plural]) {
-          assert.equal(typedKind(word), kind, word);
+          // The mesh's Gateway has precedence over the Gateway API's.
+          if (kind !== "ApiGateway") assert.equal(typedKind(word), kind, word);
+          assert.equal(typedKind(`${word}.${apiGroupOfKind(kind, "istio.io")}`), kind, word);
         }
       }
-      assert.ok(Object.values(SHORT).includes(kind), `${kind} has a short name`);
+      assert.equal(typedKind(kind.toLowerCase()), kind);
+      assert.equal(typedKind(unambiguousWord(kind)), kind);
     }
+    for (const kind of MESH_KINDS) assert.ok(Object.values(SHORT).includes(kind), `${kind} has a short name`);
+    assert.equal(typedKind("gateway"), "Gateway");
+    assert.equal(unambiguousWord("ApiGateway"), "gateway.gateway.networking.k8s.io");
+    assert.deepEqual(["gateway", "gw", "httproute", "ApiGateway"].map(otherTypedKind), [
+      "ApiGateway",
+      undefined,
+      undefined,
+      undefined,
+    ]);
     for (const [word, kind] of Object.entries(SHORT)) {
       for (const typed of [word, word.toUpperCase()]) assert.equal(typedKind(typed), kind, typed);
     }

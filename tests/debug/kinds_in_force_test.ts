@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KINDS } from "../../lib/config/kinds/kinds.ts";
+import { MESH_KINDS } from "../../lib/config/kinds/kinds.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { sourceText } from "../surface/source_scan.ts";
 
@@ -26,7 +26,7 @@ Deno.test("every kind is asked for where configuration is made of it", () => {
   const readers = ["registration/registrar.ts", "injector/settings.ts"]
     .map((path) => new URL(`../../lib/discovery/${path}`, import.meta.url));
   const asking = text + readers.map((path) => Deno.readTextFileSync(path)).join("");
-  assert.deepEqual(KINDS.filter((kind) => !asking.includes(`"${kind}"`)), []);
+  assert.deepEqual(MESH_KINDS.filter((kind) => !asking.includes(`"${kind}"`)), []);
 });
 
 Deno.test("no part of a Telemetry is reported as without effect", async () => {

@@ -243,6 +243,7 @@ function stillView(waitsFor: "the folder" | "the push" | "the acknowledgement") 
     isWaiting: () => waitsFor === "the push",
     leftOut: () => undefined,
     changedIn: () => 2,
+    rollouts: () => [],
     onPush: (listener: () => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

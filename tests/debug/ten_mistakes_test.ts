@@ -4,7 +4,7 @@ import { findingText } from "../../cmd/pilot-discovery/check_text.ts";
 import type { Finding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/finding/excerpt.ts";
+import { excerptOf, SourceLines } from "../../lib/finding/excerpt.ts";
 import { meshOf } from "../offline/mesh_of.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "../debug/proxy.ts";
@@ -66,7 +66,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     code: "MSH0101",
     at: "m.yaml:10 spec.http[0].route[0].destination.host",
     value: '"revews.example.com"',
-    expected: /a host that a service has/,
+    expected: /the host of a service/,
     effect: /100 % of what this rule matches is answered with 503/,
     fix: /Correct the host/,
   },
@@ -189,7 +189,7 @@ async function shownPage(port: number, path: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: "text/html" } });
   const body = (await response.text()).replace(/^[^]*<tbody/, "<tbody");
   const named: Readonly<Record<string, string>> = { quot: '"', lt: "<", gt: ">", amp: "&" };
-  return body.replace(/<[^>]*>/g, " ").replace(
+  return body.replace(/<wbr>|<\/?span[^>]*>/g, "").replace(/<[^>]*>/g, " ").replace(
     /&(?:#(\d+)|(\w+));/g,
     (_, number, name) => number === undefined ? named[name]! : String.fromCodePoint(Number(number)),
   );
@@ -204,7 +204,7 @@ for (const [name, mistake] of Object.entries(TEN)) {
   Deno.test(`${name}: one message on the terminal`, () => {
     const found = checked(files);
     isSaid(found, mistake, "check");
-    const excerpt = excerptOf(found[0]!, files[mistake.at.split(":")[0]!]);
+    const excerpt = excerptOf(found[0]!, new SourceLines(files[mistake.at.split(":")[0]!]!));
     const text = findingText(found[0]!, { excerpt, originOf: () => undefined }, {
       interactive: false,
       colour: false,

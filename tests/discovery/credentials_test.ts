@@ -6,7 +6,7 @@ import { FactStore } from "../../lib/config/facts/store.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { type AnyFact, isFactKind } from "../../lib/config/facts/types.ts";
 import { Credentials } from "../../lib/discovery/credentials/credentials.ts";
-import { credentialReference } from "../../lib/discovery/credentials/reference.ts";
+import { credentialReferences } from "../../lib/discovery/credentials/reference.ts";
 import { MAX_CREDENTIALS } from "../../lib/discovery/credentials/proxy_credentials.ts";
 import { startCredentials } from "../../lib/discovery/credentials/start.ts";
 import { ProxyStateView } from "../../lib/discovery/proxies/proxy_state_view.ts";
@@ -186,13 +186,48 @@ Deno.test("two proxies that ask for the same share its bytes", () => {
 });
 
 Deno.test("the name of a secret's authorities is looked for first, then the secret without that ending", () => {
-  assert.deepEqual(credentialReference("kubernetes://web-cacert", "edge"), {
-    kind: "Secret",
-    namespace: "edge",
-    names: ["web-cacert", "web"],
-    authorities: true,
+  assert.deepEqual(credentialReferences("kubernetes://web-cacert", "edge"), [
+    { kind: "Secret", namespace: "edge", names: ["web-cacert", "web"], authorities: true },
+  ]);
+  assert.equal(credentialReferences("configmap://roots", "edge"), undefined);
+});
+
+Deno.test("several names are the authorities of all of them together, of those that can be used", () => {
+  const second = certificate;
+  const { source, open, refused } = world(
+    fact("ConfigMap", "edge", "one", { "ca.crt": root }),
+    fact("ConfigMap", "shop", "two", { "ca.crt": second }),
+  );
+  const name = "configmap://edge/one,configmap://shop/two,configmap://shop/missing-cacert";
+  const { own, changes } = open("edge");
+  own.want([name]);
+  const texts = () =>
+    [...own.set].map(({ value }) => {
+      const secret = readable("envoy.extensions.transport_sockets.tls.v3.Secret", value) as {
+        readonly validation_context: { readonly trusted_ca: { readonly inline_bytes: string } };
+      };
+      return new TextDecoder().decode(Uint8Array.fromBase64(secret.validation_context.trusted_ca.inline_bytes));
+    });
+  assert.deepEqual(texts(), [`${root}\n${second}`]);
+  source.apply({ upserted: [fact("ConfigMap", "shop", "two", { "ca.crt": "nothing" })], removed: [] });
+  assert.deepEqual(texts(), [root]);
+  source.apply({ upserted: [fact("ConfigMap", "shop", "missing", { "ca.crt": second })], removed: [] });
+  assert.deepEqual(texts(), [`${root}\n${second}`]);
+  assert.equal(changes.count, 2);
+  source.apply({
+    upserted: [],
+    removed: ["one", "two", "missing"].map((one) => `ConfigMap/${one === "one" ? "edge" : "shop"}/${one}`),
   });
-  assert.equal(credentialReference("configmap://roots", "edge"), undefined);
+  assert.deepEqual(texts(), []);
+  assert.deepEqual(refused, [`proxy ${name}: there is no ConfigMap edge/one`]);
+});
+
+Deno.test("certificates cannot be joined, and no name is longer than the Gateway API allows", () => {
+  assert.equal(credentialReferences("kubernetes://a,kubernetes://b", "edge"), undefined);
+  const many = Array(9).fill("configmap://edge/one");
+  assert.equal(credentialReferences(`${many.join(",")}-cacert`, "edge"), undefined);
+  assert.equal(credentialReferences(`${many.slice(1).join(",")}-cacert`, "edge")?.length, 8);
+  assert.equal(credentialReferences("configmap://edge/one,other://x/y-cacert", "edge"), undefined);
 });
 
 for (const delta of [true, false]) {

@@ -36,8 +36,8 @@ kind: ConfigMap
 metadata: { name: settings, namespace: shop }
 data: { password: ${PASSWORD} }
 `;
-const others = `apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
+const others = `apiVersion: gateway.networking.x-k8s.io/v1alpha1
+kind: XWidget
 metadata: { name: a }
 ---
 apiVersion: networking.k8s.io/v1
@@ -107,12 +107,12 @@ Deno.test("passed-over objects are one log line at the start, and a page that fo
   const { log, lines } = openLog();
   await withServer({ "a.yaml": others, "values.yaml": "image: a\n" }, async ({ ports, configuration }, folder) => {
     const said = lines.map(({ msg }) => String(msg)).filter((msg) => msg.startsWith("passed over"));
-    assert.deepEqual(said, ["passed over: 2 NetworkPolicy, 1 HTTPRoute, 1 other text"]);
+    assert.deepEqual(said, ["passed over: 2 NetworkPolicy, 1 XWidget, 1 other text"]);
     assert.deepEqual(await json(ports.http, "/debug/passed_over"), [{
       folder,
       passedOver: [
         { what: "NetworkPolicy", count: 2, files: ["a.yaml"] },
-        { what: "HTTPRoute", count: 1, files: ["a.yaml"] },
+        { what: "XWidget", count: 1, files: ["a.yaml"] },
         { what: "other text", count: 1, files: ["values.yaml"] },
       ],
     }]);

@@ -15,6 +15,7 @@ import {
 import { Pipeline } from "../../lib/discovery/pipeline/pipeline.ts";
 import type { PipelineOptions } from "../../lib/discovery/pipeline/options.ts";
 import { NodeReader } from "../../lib/discovery/pipeline/node_reader.ts";
+import type { WaypointAddress } from "../../lib/mesh/waypoints/address.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
@@ -26,6 +27,7 @@ import { TYPE } from "../../lib/translate/encode/encode.ts";
 import type { Timers } from "../../lib/discovery/pipeline/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { inFile } from "../config/origins.ts";
+import { forService } from "../mesh/for_service.ts";
 
 /** Time under the control of a test: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
@@ -71,6 +73,8 @@ export interface FixtureOptions {
   readonly indexes?: NonNullable<PipelineOptions["indexes"]>;
   /** Every variable of caching off. */
   readonly cache?: boolean;
+  /** Objects that only some proxies have. */
+  readonly staged?: PipelineOptions["staged"];
 }
 
 /** A pipeline, and common actions of tests. */
@@ -87,7 +91,10 @@ export class Fixture {
   constructor(options: FixtureOptions = {}) {
     const settings = defaultSettings("pilot-discovery", options.settings ?? {});
     const caches = cacheSwitches(settings);
-    this.nodes = new NodeReader({ vhds: settings.PILOT_ENABLE_VHDS, clusterId: "Orch", clusterAliases: {} });
+    this.nodes = new NodeReader({
+      ...{ vhds: settings.PILOT_ENABLE_VHDS, waypoints: settings.PILOT_ENABLE_AMBIENT_WAYPOINTS },
+      ...{ clusterId: "Orch", clusterAliases: {} },
+    });
     this.pipeline = new Pipeline({
       mesh: { ...defaultMeshConfig({ systemNamespace: "mesh-system" }), ...options.mesh },
       networks: options.networks ?? { networks: {} },
@@ -105,6 +112,7 @@ export class Fixture {
       },
       ...options.results && { results: options.results },
       ...options.indexes && { indexes: options.indexes },
+      staged: options.staged,
       tokenKeys: { keysAt: (place) => this.tokenKeys.get(place), findings: () => [] },
       readAgain: ({ node, properties: { vhds } }, mesh) => this.nodes.read(node, vhds, mesh),
     });
@@ -128,7 +136,7 @@ export class Fixture {
     for (const tree of trees) {
       const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
       if (!object) throw new Error(`refused: ${JSON.stringify(findings)}`);
-      const parsed = object as AnyConfigObject;
+      const parsed = forService(object as AnyConfigObject);
       const old = this.objects.get(parsed.key);
       if (old?.hash === parsed.hash) continue;
       if (old) removed.push(old);
@@ -136,6 +144,24 @@ export class Fixture {
       added.push(parsed);
     }
     if (removed.length + added.length > 0) this.pipeline.configChanged(removed, added);
+  }
+
+  /** Labels of namespaces, as last set. */
+  namespaces: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
+
+  /** Sets the labels of namespaces, in our spelling. */
+  setNamespaces(all: Fixture["namespaces"]): void {
+    this.namespaces = all;
+    this.pipeline.namespacesChanged(all);
+  }
+
+  /** Addresses of waypoints, as last set. */
+  waypointAddresses: ReadonlyMap<string, WaypointAddress> = new Map();
+
+  /** Sets the addresses of all waypoints, by `namespace/name` of their Gateways. */
+  setWaypointAddresses(all: Fixture["waypointAddresses"]): void {
+    this.waypointAddresses = all;
+    this.pipeline.waypointAddressesChanged(all);
   }
 
   /** Removes objects by key. */
@@ -162,7 +188,7 @@ export interface TestNode {
   readonly address: string;
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly type?: "sidecar" | "router";
+  readonly type?: "sidecar" | "router" | "waypoint";
   readonly delta?: boolean;
   readonly metadata?: Readonly<Record<string, { stringValue: string }>>;
 }

@@ -38,14 +38,14 @@ Deno.test("fields without effect are reported when the mesh configuration has th
   const meshFile = `${folder}/mesh.yaml`;
   await Deno.writeTextFile(
     meshFile,
-    "enablePrometheusMerge: false\nserviceScopeConfigs: [{scope: GLOBAL}]\naccessLogFile: /dev/stdout\ndefaultProviders: { metrics: [prometheus], tracing: [] }\n",
+    "enablePrometheusMerge: false\nverifyCertificateAtClient: true\naccessLogFile: /dev/stdout\ndefaultProviders: { metrics: [prometheus], tracing: [] }\n",
   );
   const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
   try {
     const reported = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(reported.map(({ fields }) => fields), [["serviceScopeConfigs"]]);
+    assert.deepEqual(reported.map(({ fields }) => fields), [["verifyCertificateAtClient"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

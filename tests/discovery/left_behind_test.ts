@@ -192,6 +192,7 @@ function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
     diffs: new DiffTable(),
     digests: new StackDigests(),
     resources: fixture.pipeline.table,
+    maxRequest: Infinity,
     maxResponseBytes: 1 << 21,
     connectTimeout: 10_000,
     wantTimeout: 10_000,

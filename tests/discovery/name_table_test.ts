@@ -2,8 +2,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeNameTable } from "../../lib/dns/table/name_table_wire.ts";
+import { ProxyStateView } from "../../lib/discovery/proxies/proxy_state_view.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
+import { NAME_TABLE_TYPE_URL } from "../../lib/translate/name_table/encode.ts";
+import type { ConnectControl } from "../../lib/xds/protocol/source.ts";
 import { Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
 
@@ -57,6 +60,41 @@ Deno.test("400 proxies of two views share two tables, each entry is built once, 
   assert(sets().isDisjointFrom(before));
   assert(translator.caches.of.names.counts.built <= 1003, `${translator.caches.of.names.counts.built}`);
   for (const state of states) assert.deepEqual(tableOf(fixture, state)["s7.example.com"]?.ips, ["10.0.7.2"]);
+});
+
+Deno.test("a sidecar that asks for what it calls resolves all names, shares the table of other sidecars, and sees its changes", () => {
+  const fixture = new Fixture();
+  fixture.put(
+    entry("s1.example.com", "10.0.1.1"),
+    entry("s2.example.com", "10.0.2.1"),
+    entry("*.wild.example.com", "10.0.3.1"),
+    entry("fresh.example.com", ""),
+  );
+  fixture.pipeline.flush();
+  const asks = { ON_DEMAND: { stringValue: "true" }, PROXY_CONFIG: { stringValue: "{}" } };
+  const join = (address: string, metadata: TestNode["metadata"] = {}) =>
+    fixture.join({ namespace: "a", address, metadata: { ...CAPTURES, ...metadata } });
+  const [eager, asking] = [join("172.16.0.1"), join("172.16.0.2", asks)];
+  assert.ok(asking.proxy.properties.onDemand && !eager.proxy.properties.onDemand);
+  assert.deepEqual(Object.keys(tableOf(fixture, asking)).sort(), [
+    "*.wild.example.com",
+    "fresh.example.com",
+    "s1.example.com",
+    "s2.example.com",
+  ]);
+  assert.deepEqual(tableOf(fixture, asking), tableOf(fixture, eager));
+  const views = [asking, eager].map((state) =>
+    new ProxyStateView(state, fixture.pipeline, { answered() {} } as unknown as ConnectControl, new Map(), undefined)
+  );
+  const digests = () => views.map((view) => view.resourceSets(NAME_TABLE_TYPE_URL)?.map(({ digest }) => digest).join());
+  const [ofAsking, ofEager] = digests();
+  assert.deepEqual([ofAsking, ofAsking === ""], [ofEager, false]);
+  fixture.put(entry("s1.example.com", "10.0.1.2"), entry("s4.example.com", "10.0.4.1"));
+  fixture.pipeline.flush();
+  assert.deepEqual(tableOf(fixture, asking)["s1.example.com"]?.ips, ["10.0.1.2"]);
+  assert.deepEqual(tableOf(fixture, asking), tableOf(fixture, eager));
+  const [later, ofEagerLater] = digests();
+  assert.deepEqual([later, later === ofAsking], [ofEagerLater, false]);
 });
 
 Deno.test("nothing is built for proxies whose agents ask for no names, and nothing is kept for departed proxies", () => {

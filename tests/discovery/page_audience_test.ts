@@ -34,6 +34,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   sidecarz: "proxyID=PROXY",
   live: "object=ServiceEntry/bank/hidden-entry",
   search: "q=hidden",
+  describe: "service=hidden.example.com",
+  learned_scope: "workload=shop/cart-1",
   explain: "from=shop/cart-1&to=http://hidden.example.com",
 };
 

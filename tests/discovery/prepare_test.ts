@@ -94,11 +94,16 @@ Deno.test("nothing is prepared for a gateway, in a small mesh, twice, or when th
 
 /** Opens a view of the source, as the wire does. */
 function connect(source: PipelineSource, name: string, signal = new AbortController().signal) {
-  const waits: string[] = [];
-  const control = { signal, waitsFor: (what: string) => waits.push(what), answered() {} } as unknown as ConnectControl;
+  const said: string[] = [];
+  const control = {
+    signal,
+    comes: () => said.push("it comes"),
+    waitsFor: (what: string) => said.push(what),
+    answered() {},
+  } as unknown as ConnectControl;
   const node = { id: `sidecar~10.1.0.1~${name}.n0~n0.svc.cluster.local`, metadata: { fields: {} } };
   const request = { node, delta: true, peer: { address: "127.0.0.1:1" } } as unknown as ConnectRequest;
-  return { view: source.connect(request, control), waits };
+  return { view: source.connect(request, control), said };
 }
 
 Deno.test("proxies that come during the preparation wait and join one a turn; a departed proxy does not join", async () => {
@@ -108,8 +113,7 @@ Deno.test("proxies that come during the preparation wait and join one a turn; a 
   const first = connect(source, "a");
   const left = connect(source, "b", gone.signal);
   const last = connect(source, "c");
-  assert.deepEqual(first.waits, ["resources that all proxies share"]);
-  assert.deepEqual(last.waits, first.waits);
+  assert.deepEqual([first.said, last.said], [["it comes"], ["it comes"]]);
   gone.abort(new Error("left"));
   await assert.rejects(left.view as Promise<ProxyView>, /left/);
   const a = await first.view;

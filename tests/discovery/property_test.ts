@@ -28,6 +28,8 @@ function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): vo
   const cluster = farStates.size > 0 ? new FarCluster(fresh) : undefined;
   for (const state of farStates.values()) cluster?.set(state);
   for (const [place, keys] of fixture.tokenKeys) fresh.tokenKeys.set(place, keys);
+  fresh.setNamespaces(fixture.namespaces);
+  fresh.setWaypointAddresses(fixture.waypointAddresses);
   fresh.pipeline.configChanged([], [...fixture.objects.values()]);
   fresh.pipeline.flush();
   for (const { node, state } of joined) assert.deepEqual(contents(state), contents(fresh.join(node)));

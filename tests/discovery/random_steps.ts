@@ -7,7 +7,7 @@ import fc from "fast-check";
 import type { MeshConfig, MeshNetworks } from "../../lib/config/mesh/types.ts";
 import { Fixture, type FixtureOptions, type TestNode } from "./fixture.ts";
 import { far, FarCluster, type FarState, meshChange, NETWORKS, nodeSettings } from "./random_transport.ts";
-import { keyPlace, name, namespace, type Tree, tree } from "./random_trees.ts";
+import { asksForWaypoint, keyPlace, name, namespace, type Tree, tree } from "./random_trees.ts";
 
 /** A change. */
 export type Step =
@@ -20,6 +20,9 @@ export type Step =
   | { readonly do: "networks"; readonly networks: MeshNetworks }
   | { readonly do: "mesh"; readonly changed: Partial<MeshConfig> }
   | { readonly do: "far"; readonly state: FarState }
+  /** Labels of namespace `a`. */
+  /** Namespace `a` has other labels, and its waypoint another address. */
+  | { readonly do: "labels"; readonly labels: Readonly<Record<string, string>> }
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
@@ -47,6 +50,13 @@ const node: fc.Arbitrary<TestNode> = fc.record({
     ...nodeSettings,
   ),
 });
+/** Labels as read. */
+function ownSpelling(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [name.replace("istio.io", "mesh.io"), value]),
+  );
+}
+
 /** Any change. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: tree.map((tree) => ({ do: "put" as const, tree })) },
@@ -66,6 +76,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
         "Telemetry",
         "WasmPlugin",
         "ProxyFilter",
+        "ApiGateway",
       ),
       namespace,
       name,
@@ -82,6 +93,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: meshChange.map((changed) => ({ do: "mesh" as const, changed })) },
   { weight: 1, arbitrary: far.map((state) => ({ do: "far" as const, state })) },
+  { weight: 1, arbitrary: asksForWaypoint.map((labels) => ({ do: "labels" as const, labels: ownSpelling(labels) })) },
   { weight: 5, arbitrary: fc.constant({ do: "push" as const }) },
   { weight: 2, arbitrary: node.map((node) => ({ do: "join" as const, node })) },
 );
@@ -110,6 +122,10 @@ const early: readonly TestNode[] = [
     metadata: { ...AGENT, NETWORK: { stringValue: "n1" } },
   },
   { namespace: "b", address: "172.16.0.9", labels: { app: "gw" }, type: "router", metadata: nodeSettings[0]! },
+  ...["a", "b"].map((namespace): TestNode => ({
+    ...{ namespace, address: "172.16.0.20", type: "waypoint", metadata: AGENT },
+    labels: { "gateway.networking.k8s.io/gateway-name": "one", app: "gw" },
+  })),
   { namespace: "a", address: "172.16.0.2", labels: { app: "q" }, metadata: nodeSettings[1]! },
 ];
 
@@ -128,7 +144,7 @@ const served = (name: string, namespace: string, ports: readonly object[], addre
 
 /**
  * Services of every world: services of the early libraries, on the libraries' ports; services whose ports carry bytes,
- * for rules about bytes; services of the gateways, needed for HTTP/3.
+ * for rules about bytes; the service of the waypoints; services of the gateways, needed for HTTP/3.
  */
 const SERVED = [
   served("served", "a", [{ number: 80, name: "grpc", protocol: "GRPC" }], ["172.16.0.1"]),
@@ -138,8 +154,16 @@ const SERVED = [
     { number: 6379, name: "redis", protocol: "REDIS" },
     { number: 27017, name: "mongo", protocol: "MONGO" },
   ], ["172.16.0.4", "172.16.0.5"]),
+  served("door", "a", [{ number: 15008, name: "hbone", protocol: "TCP" }], ["172.16.0.20"]),
   served("edge", "a", [{ number: 443, name: "quic", protocol: "UDP" }], ["172.16.0.8", "172.16.0.9"]),
 ];
+
+/** The address of the waypoint while its namespace has these labels. */
+function addressBeside(labels: Readonly<Record<string, string>>): Fixture["waypointAddresses"] {
+  const waypoint = labels["mesh.io/use-waypoint"];
+  if (waypoint === undefined) return new Map();
+  return new Map([["a/one", waypoint === "none" ? { ip: "10.9.0.1" } : { hostname: "door.a.com" }]]);
+}
 
 function withAccount(tree: Tree, serviceAccount: string): Tree {
   const { spec } = tree;
@@ -152,6 +176,9 @@ function withAccount(tree: Tree, serviceAccount: string): Tree {
 export const SETTINGS: NonNullable<FixtureOptions["settings"]> = {
   PILOT_JWT_ENABLE_REMOTE_JWKS: "hybrid",
   PILOT_ENABLE_QUIC_LISTENERS: true,
+  PILOT_ENABLE_AMBIENT_WAYPOINTS: true,
+  ENABLE_INGRESS_WAYPOINT_ROUTING: true,
+  ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES: true,
 };
 
 /** At the start. */
@@ -166,13 +193,33 @@ const MESH: NonNullable<FixtureOptions["mesh"]> = {
   ],
 };
 
-/** Plays steps. @returns the fixture, and each proxy's resources at the end */
-export function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
-  const fixture = new Fixture({ cache, settings, mesh: MESH });
+/** Rollouts in a played world. */
+interface PlayedRollouts {
+  readonly staged: NonNullable<FixtureOptions["staged"]>;
+  /** Called before each push. */
+  readonly beforePush: (fixture: Fixture) => void;
+}
+
+/**
+ * Plays steps.
+ *
+ * @param pushed After each push, also after the last.
+ * @param rollouts Default: every proxy has every object at once.
+ * @returns the fixture, and each proxy's resources at the end
+ */
+export function play(
+  steps: readonly Step[],
+  cache: boolean,
+  settings = SETTINGS,
+  pushed: (fixture: Fixture) => void = () => {},
+  rollouts?: PlayedRollouts,
+) {
+  const fixture = new Fixture({ cache, settings, mesh: MESH, staged: rollouts?.staged });
   let cluster: FarCluster | undefined;
   const farStates = new Map<string, FarState>();
   const firstMesh = fixture.pipeline.mesh;
   fixture.put(...SERVED);
+  fixture.setWaypointAddresses(new Map([["a/one", { hostname: "door.a.com" }]]));
   const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
   let networks: MeshNetworks = { networks: {} };
@@ -194,10 +241,17 @@ export function play(steps: readonly Step[], cache: boolean, settings = SETTINGS
     else if (s.do === "far") {
       (cluster ??= new FarCluster(fixture)).set(s.state);
       farStates.set(s.state.host, s.state);
-    } else if (s.do === "push") fixture.pipeline.flush();
-    else joined.push({ node: s.node, state: fixture.join(s.node) });
+    } else if (s.do === "labels") {
+      fixture.setNamespaces(new Map([["a", s.labels]]));
+      fixture.setWaypointAddresses(addressBeside(s.labels));
+    } else if (s.do === "push") {
+      rollouts?.beforePush(fixture);
+      fixture.pipeline.flush();
+      pushed(fixture);
+    } else joined.push({ node: s.node, state: fixture.join(s.node) });
   }
   fixture.pipeline.flush();
+  pushed(fixture);
   assert.deepEqual(fixture.failures, []);
   return { fixture, joined, networks, farStates };
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import fc from "fast-check";
+import { FOR_SERVICE_OF } from "../mesh/for_service.ts";
 import { opening, tls, wild } from "./random_transport.ts";
 
 const namespaces = ["a", "b", "mesh-system"] as const;
@@ -26,6 +27,31 @@ const meta = (kind: string, version = "networking.mesh.io/v1") =>
     metadata: { namespace, name: `${name}`, creationTimestamp: name === "one" ? "2024-01-01T00:00:00Z" : undefined },
   }));
 
+/** Labels by which a service asks for a waypoint. */
+export const asksForWaypoint = fc.constantFrom<Record<string, string>>(
+  {},
+  { "istio.io/use-waypoint": "one" },
+  { "istio.io/use-waypoint": "one", "istio.io/use-waypoint-namespace": "a", "istio.io/ingress-use-waypoint": "true" },
+  { "istio.io/use-waypoint": "none", "istio.io/ingress-use-waypoint": "true" },
+);
+
+/** What policies name instead of labels. */
+const targets = fc.constantFrom(
+  undefined,
+  [{ group: "networking.mesh.io", kind: "ServiceEntry", name: "one" }],
+  [{ group: "networking.istio.io", kind: "ServiceEntry", name: "two" }],
+  [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "one" }],
+);
+
+/** The workloads of a policy: by labels, by names, or all. */
+const reach = fc.tuple(
+  fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  targets,
+)
+  .map(([selector, targetRefs]) =>
+    selector ? { selector: { matchLabels: selector } } : targetRefs ? { targetRefs } : {}
+  );
+
 const subset = fc.constantFrom("v1", "v2");
 
 const account = fc.constantFrom(undefined, "pay", "bill");
@@ -44,8 +70,10 @@ const serviceEntry = fc.record({
   selects: fc.boolean(),
   network: fc.constantFrom(undefined, "n1", "n2"),
   hbone: fc.boolean(),
+  labels: asksForWaypoint,
 }).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects, ...more }) => ({
   ...object,
+  metadata: { ...object.metadata, labels: more.labels },
   spec: {
     hosts: [host],
     ...(exportTo ? { exportTo } : {}),
@@ -113,8 +141,14 @@ const virtualService = fc.record({
   only: fc.constantFrom(undefined, undefined, { sourceLabels: { app: "p" } }, { sourceNamespace: "a" }, { port: 80 }),
   gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
   kind: fc.constantFrom("http", "http", "http", "tcp", "tls"),
-}).map(({ object, hosts, exportTo, to, subset, header, source, only, gateways, kind }) => ({
+  // As rules of routes, for the service of one namespace.
+  forServiceOf: fc.option(namespace, { nil: undefined }),
+}).map(({ object, hosts, exportTo, to, subset, header, source, only, gateways, kind, forServiceOf }) => ({
   ...object,
+  metadata: {
+    ...object.metadata,
+    ...(forServiceOf === undefined ? {} : { annotations: { [FOR_SERVICE_OF]: forServiceOf } }),
+  },
   spec: {
     hosts,
     ...(gateways ? { gateways } : {}),
@@ -242,12 +276,12 @@ export const keyPlace = fc.constantFrom(
 
 const requestAuthentication = fc.record({
   object: meta("RequestAuthentication", "security.mesh.io/v1"),
-  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  reach,
   places: fc.array(keyPlace, { maxLength: 2 }),
-}).map(({ object, selector, places }) => ({
+}).map(({ object, reach, places }) => ({
   ...object,
   spec: {
-    ...(selector ? { selector: { matchLabels: selector } } : {}),
+    ...reach,
     jwtRules: places.map((place) => ({ issuer: "issuer", ...(place.startsWith("http") ? { jwksUri: place } : {}) })),
   },
 }));
@@ -303,17 +337,17 @@ const decided = fc.oneof(
 
 const authorizationPolicy = fc.record({
   object: meta("AuthorizationPolicy", "security.mesh.io/v1"),
-  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  reach,
   decided,
-}).map(({ object, selector, decided: { dryRun, ...spec } }) => ({
+}).map(({ object, reach, decided: { dryRun, ...spec } }) => ({
   ...object,
   metadata: { ...object.metadata, ...dryRun },
-  spec: { ...spec, ...(selector ? { selector: { matchLabels: selector } } : {}) },
+  spec: { ...spec, ...reach },
 }));
 
 const telemetry = fc.record({
   object: meta("Telemetry", "telemetry.mesh.io/v1"),
-  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  reach,
   logs: fc.array(
     fc.record({
       match: fc.record({ mode: fc.constantFrom("CLIENT_AND_SERVER", "CLIENT", "SERVER") }),
@@ -342,14 +376,14 @@ const telemetry = fc.record({
     }),
     { maxLength: 1 },
   ),
-}).map(({ object, selector, logs, tracing, metrics }) => ({
+}).map(({ object, reach, logs, tracing, metrics }) => ({
   ...object,
-  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs, tracing, metrics },
+  spec: { ...reach, accessLogging: logs, tracing, metrics },
 }));
 
 const wasmPlugin = fc.record({
   object: meta("WasmPlugin", "extensions.mesh.io/v1alpha1"),
-  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  reach,
   type: fc.constantFrom("HTTP", "NETWORK"),
   phase: fc.constantFrom("UNSPECIFIED_PHASE", "AUTHN"),
   priority: fc.constantFrom({}, { priority: 1 }, { priority: 2 }),
@@ -363,9 +397,9 @@ const wasmPlugin = fc.record({
     }),
     { maxLength: 2 },
   ),
-}).map(({ object, selector, priority, imagePullSecret, ...spec }) => ({
+}).map(({ object, reach, priority, imagePullSecret, ...spec }) => ({
   ...object,
-  spec: { ...spec, ...priority, ...imagePullSecret, ...(selector ? { selector: { matchLabels: selector } } : {}) },
+  spec: { ...spec, ...priority, ...imagePullSecret, ...reach },
 }));
 
 const context = fc.constantFrom("ANY", "SIDECAR_INBOUND", "SIDECAR_OUTBOUND", "GATEWAY");
@@ -424,12 +458,35 @@ const configPatch = fc.oneof(
 
 const proxyFilter = fc.record({
   object: meta("ProxyFilter", "networking.mesh.io/v1alpha3"),
+  targets,
   selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
   priority: fc.constantFrom({}, { priority: 1 }, { priority: -1 }),
   configPatches: fc.array(configPatch, { minLength: 1, maxLength: 3 }),
-}).map(({ object, selector, priority, configPatches }) => ({
+}).map(({ object, selector, targets, priority, configPatches }) => ({
   ...object,
-  spec: { ...priority, configPatches, ...(selector ? { workloadSelector: { labels: selector } } : {}) },
+  spec: {
+    ...priority,
+    configPatches,
+    ...(selector ? { workloadSelector: { labels: selector } } : targets ? { targetRefs: targets } : {}),
+  },
+}));
+
+/** A Gateway of the Gateway API that may be a waypoint. */
+const waypoint = fc.record({
+  object: meta("Gateway", "gateway.networking.k8s.io/v1"),
+  labels: fc.constantFrom<Record<string, string>>(
+    {},
+    { "istio.io/waypoint-for": "all" },
+    { "istio.io/waypoint-for": "none" },
+  ),
+  from: fc.constantFrom("Same", "All"),
+}).map(({ object, labels, from }) => ({
+  ...object,
+  metadata: { ...object.metadata, labels },
+  spec: {
+    gatewayClassName: "istio-waypoint",
+    listeners: [{ name: "mesh", port: 15008, protocol: "HBONE", allowedRoutes: { namespaces: { from } } }],
+  },
 }));
 
 /** An object or endpoint with an optional service account. */
@@ -445,6 +502,7 @@ export interface Tree {
 const trees = [
   ...[serviceEntry, serviceEntry, wildEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
   ...[peerAuthentication, requestAuthentication, authorizationPolicy, telemetry, wasmPlugin, proxyFilter, proxyFilter],
+  waypoint,
 ] as const;
 /** Any random object. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

@@ -9,7 +9,7 @@ import { transportSettings } from "./random_transport.ts";
 import { tree } from "./random_trees.ts";
 
 /** The same worlds each time. */
-const SEED = 13;
+const SEED = 21;
 
 Deno.test("of the objects that are drawn, of any kind, validation takes four of five", () => {
   const counts = new Map<string, { taken: number; drawn: number }>();
@@ -29,6 +29,9 @@ const FORMS = {
   "tunnel by POST": '"use_post":true',
   "HBONE, sent": "connect_originate",
   "HBONE, taken": "connect_terminate",
+  "services behind waypoints": "inbound-vip|",
+  "workloads behind waypoints": '"cluster":"direct',
+  "gateways through waypoints": '"waypoint":{"stringValue":"172.16.0.20:15008"}',
   "HTTP/3": "QuicDownstreamTransport",
   "Redis": "RedisProxy",
   "MongoDB": "MongoProxy",

@@ -49,7 +49,7 @@ export async function withServer(
       cores: 2,
       ...changes.options,
     };
-    const settings = defaultSettings("pilot-discovery", changes.settings ?? {});
+    const settings = defaultSettings("pilot-discovery", { MESH_CALLS_DIR: "", ...changes.settings });
     await run(await startDiscoveryServer(options, settings, kernel), folder, kernel);
   } finally {
     const outcomes = await kernel.stopper.stop();

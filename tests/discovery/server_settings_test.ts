@@ -6,6 +6,8 @@ import { callLimits, wireLimits } from "../../lib/discovery/settings/settings.ts
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { PushQueue } from "../../lib/xds/push_queue.ts";
+import { PREFACE } from "../../lib/grpc/h2/constants.ts";
+import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
@@ -59,6 +61,26 @@ Deno.test("MESH_GPRC_MAXSTREAMS is announced to clients", async () => {
   }, { settings: { MESH_GPRC_MAXSTREAMS: 7 } });
 });
 
+Deno.test("MESH_MAX_CONNECTIONS: a further connection is closed at once, and the log says why", async () => {
+  const { log, lines } = openLog();
+  await withServer({}, async ({ ports }) => {
+    const connect = async () => {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port: ports.grpc });
+      await connection.write(PREFACE);
+      // A connection with a place gets the settings of the server.
+      const read = await connection.read(new Uint8Array(1)).catch(() => null);
+      return { connection, taken: read !== null };
+    };
+    const [first, second] = [await connect(), await connect()];
+    const refused = await connect();
+    assert.deepEqual([first, second, refused].map(({ taken }) => taken), [true, true, false]);
+    for (const { connection } of [first, second, refused]) connection.close();
+  }, { settings: { MESH_MAX_CONNECTIONS: 2 }, log });
+  assert.deepEqual(lines.filter(({ limit }) => limit === 2).map(({ level, msg }) => [level, msg]), [
+    ["warn", "a connection was closed: the most connections are open"],
+  ]);
+});
+
 Deno.test("PILOT_MAX_REQUESTS_PER_SECOND is the rate of admission: streams are delayed, and a few streams are never refused", async () => {
   assert.equal(
     wireLimits(defaultSettings("pilot-discovery", { PILOT_MAX_REQUESTS_PER_SECOND: 2 })).maxRequestsPerSecond,
@@ -90,9 +112,13 @@ Deno.test("PILOT_PUSH_THROTTLE is the number of streams that are pushed to at a 
   assert.deepEqual([started, queue.length], [[0, 1, 2], 2]);
 });
 
-Deno.test("limits of one connection are handed on unchanged", () => {
-  const settings = defaultSettings("pilot-discovery", { MESH_GPRC_MAXRECVMSGSIZE: 1, MESH_GPRC_MAXSTREAMS: 2 });
-  assert.deepEqual(callLimits(settings), { maxMessageSize: 1, maxConcurrentStreams: 2 });
+Deno.test("limits of connections are handed on unchanged", () => {
+  const settings = defaultSettings("pilot-discovery", {
+    MESH_GPRC_MAXRECVMSGSIZE: 1,
+    MESH_GPRC_MAXSTREAMS: 2,
+    MESH_MAX_CONNECTIONS: 3,
+  });
+  assert.deepEqual(callLimits(settings), { maxMessageSize: 1, maxConcurrentStreams: 2, maxConnections: 3 });
 });
 
 Deno.test("ENABLE_DEBUG_ON_HTTP=false takes the debug pages away, and nothing else", async () => {

@@ -1,7 +1,7 @@
 /**
  * A server that believes tokens in plain text, and its clients.
  *
- * Permissions: those of a running server, net (loopback).
+ * Permissions: the permissions of a running server, net (loopback).
  * @module
  */
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";

@@ -1,6 +1,6 @@
 /**
- * Every example, and every world that the goldens of translation are made from, served from a folder to real Envoys:
- * a sidecar and a gateway must take all that they get.
+ * Every example, and every world of the goldens of translation, served from a folder to real Envoys: a sidecar and a
+ * gateway must take all resources.
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
@@ -9,7 +9,7 @@ import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { type Files, folders, gatewayPorts, objectsIn, runnable, yamlFiles } from "./support/real_files.ts";
 
 const path = envoyPath();
-/** Serves files to a sidecar and a gateway in both variants of the protocol; all that they get must be taken. */
+/** Serves files to a sidecar and a gateway in both variants of the protocol. Both proxies must take all resources. */
 async function served(files: Files): Promise<void> {
   const read = Object.entries(files).map(([name, text]) => ({ name, objects: objectsIn(text) }));
   const objects = read.flatMap(({ objects }) => objects);
@@ -53,7 +53,7 @@ for (const dir of worlds) {
   for (const [name, text] of Object.entries(yamlFiles(dir))) {
     // Some worlds differ in nothing but what is shown, or have no objects at all.
     const objects = text.split(EXPECTED)[0]!.split("\n---\n").slice(1).join("\n---\n");
-    // Listeners that capture nothing bind ports of this machine, once for each Envoy: tests/translate has these.
+    // Listeners that capture nothing bind ports of this machine, once for each Envoy. tests/translate covers such worlds.
     if (objects === "" || worldsServed.has(objects) || objects.includes("captureMode: NONE")) continue;
     worldsServed.add(objects);
     Deno.test({

@@ -4,7 +4,7 @@ import { withPorts } from "../../scripts/ports.ts";
 import { Authority, openssl } from "../certificates.ts";
 import { callerEcho } from "./support/caller_echo.ts";
 import { writeIdentity } from "./support/identity_files.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
 import { until } from "../patience.ts";
 
@@ -94,11 +94,11 @@ async function reaches(port: number, folder: string, name: string, protocol: str
   return new TextDecoder().decode(stdout).includes("BEGIN CERTIFICATE");
 }
 
-Deno.test({
+testBothModes({
   name:
     "AUTO_PASSTHROUGH: requests reach the mutual TLS endpoints of another network by names of the gateway's hosts, and nothing else passes",
   ignore,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(4, async ([client = 0, server = 0, gateway = 0, service = 0]) => {
       const folder = await Deno.makeTempDir({ prefix: "mesh-passed-" });
       const authority = await Authority.make("mesh");
@@ -115,7 +115,11 @@ Deno.test({
         };
         const [serverFiles, clientFiles] = [await signed("server"), await signed("client")];
         const ports = { client, server, gateway, application: app.port, plain: plain.addr.port, service };
-        await using mesh = await TestMesh.start({ files: { "world.yaml": world(ports) }, manifestServices: true });
+        await using mesh = await TestMesh.start({
+          onDemand,
+          files: { "world.yaml": world(ports) },
+          manifestServices: true,
+        });
         const attach = (name: string, type: "sidecar" | "router", metadata: Record<string, string>) => {
           const identity = { type, namespace: "demo", address: "127.0.0.1", name } as const;
           return mesh.attach(path!, { ...identity, labels: { app: name }, metadata }, true);

@@ -59,4 +59,33 @@ for (const delta of [true, false]) {
         assert.deepEqual(rejections, []);
       }),
   });
+
+  Deno.test({
+    name: `${
+      delta ? "delta with VHDS" : "state of the world"
+    }: a route that went with all others does not come back with a new one`,
+    ignore: path === undefined,
+    fn: () =>
+      withPorts(1, async ([port = 0]) => {
+        await using one = application("one");
+        await using two = application("two");
+        await using mesh = await TestMesh.start({
+          files: { "gateway.yaml": gateway(port), "a.yaml": service("a", one.port) },
+        });
+        const envoy = await mesh.attach(path!, DOOR, delta);
+        await mesh.settled();
+        await envoy.ready(port);
+        await until("the first route", async () => await ask(port, "a.test") === "one");
+
+        await mesh.write("a.yaml");
+        await until("the end of the last route", async () => await ask(port, "a.test") === "404");
+        await mesh.write("b.yaml", service("b", two.port));
+        await until("the new route", async () => await ask(port, "b.test") === "two");
+        assert.equal(await ask(port, "a.test"), "404");
+
+        await mesh.settled();
+        const { rejections } = await mesh.page<{ rejections: unknown[] }>("push_status");
+        assert.deepEqual(rejections, []);
+      }),
+  });
 }

@@ -1,5 +1,6 @@
 /**
- * `/debug/config_dump` beside the page of that name of the Envoy that it is about: the same, but for what only Envoy knows.
+ * `/debug/config_dump` of the server beside `/config_dump` of the proxy: both are the same, but for facts that only Envoy
+ * knows.
  */
 import assert from "node:assert/strict";
 import { any, encode } from "../../lib/pb/codec.ts";
@@ -79,47 +80,55 @@ const files = Object.fromEntries([...Deno.readDirSync(first)].map(({ name }) => 
   Deno.readTextFileSync(`${first}/${name}`),
 ]));
 
-for (const delta of [true, false]) {
-  for (const type of ["sidecar", "router"] as const) {
-    Deno.test({
-      name: `${type}, ${delta ? "delta" : "state of the world"}: the dump is what Envoy prints of itself`,
-      ignore: path === undefined,
-      fn: () =>
-        withPorts(3, async ([proxyListenPort, proxyInboundListenPort, port = 0]) => {
-          await using mesh = await TestMesh.start({
-            files: { ...files, "door.yaml": door(port) },
-            meshConfig: { proxyListenPort, proxyInboundListenPort },
-          });
-          const labels = { app: "door" };
-          const identity = { type, name: "one", namespace: "demo", address: "127.0.0.1", labels };
-          const running = await mesh.attach(path!, identity, delta, { interceptionMode: "REDIRECT" });
-          await mesh.settled();
-          const theirs = parts(JSON.parse((await running.admin("config_dump?include_eds"))!));
-          const ours = parts(await mesh.page<Dump>("config_dump?proxyID=one.demo&include_eds"));
+const KINDS = [
+  ...[true, false].flatMap((delta) =>
+    (["sidecar", "router"] as const).map((type) => ({ type, delta, onDemand: false }))
+  ),
+  { type: "sidecar", delta: true, onDemand: true } as const,
+];
 
-          // What stands in Envoy's own file is not the server's to know.
-          delete theirs.BootstrapConfigDump;
-          delete theirs.ClustersConfigDump!.static_clusters;
-          // Envoy prints the state of endpoints instead of the resource.
-          const sent = addresses(ours.EndpointsConfigDump!);
-          const held = addresses(theirs.EndpointsConfigDump!);
-          assert.ok(sent.size > 0);
-          for (const [cluster, list] of sent) assert.deepEqual(held.get(cluster), list);
-          delete theirs.EndpointsConfigDump;
-          delete ours.EndpointsConfigDump;
-          // Envoy prints what it read from files instead of their names.
-          const texts = [ours, theirs].map(({ SecretsConfigDump }) => JSON.stringify(SecretsConfigDump));
-          assert.deepEqual(
-            texts.map((text) => /"private_key":\{"\w+":"(?:\[redacted]|W3JlZGFjdGVkXQ==)"}/.test(text)),
-            [
-              type === "router",
-              type === "router",
-            ],
-          );
-          assert.deepEqual(withoutFiles(ours), withoutFiles(theirs));
-        }),
-    });
-  }
+for (const { type, delta, onDemand } of KINDS) {
+  Deno.test({
+    name: `${type}, ${delta ? "delta" : "state of the world"}${
+      onDemand ? ", on demand" : ""
+    }: the dump is what Envoy prints of itself`,
+    ignore: path === undefined,
+    fn: () =>
+      withPorts(3, async ([proxyListenPort, proxyInboundListenPort, port = 0]) => {
+        await using mesh = await TestMesh.start({
+          onDemand,
+          files: { ...files, "door.yaml": door(port) },
+          meshConfig: { proxyListenPort, proxyInboundListenPort },
+        });
+        const labels = { app: "door" };
+        const identity = { type, name: "one", namespace: "demo", address: "127.0.0.1", labels };
+        const running = await mesh.attach(path!, identity, delta, { interceptionMode: "REDIRECT" });
+        await mesh.settled();
+        const theirs = parts(JSON.parse((await running.admin("config_dump?include_eds"))!));
+        const ours = parts(await mesh.page<Dump>("config_dump?proxyID=one.demo&include_eds"));
+
+        // What stands in Envoy's own file is not the server's to know.
+        delete theirs.BootstrapConfigDump;
+        delete theirs.ClustersConfigDump!.static_clusters;
+        // Envoy prints the state of endpoints instead of the resource.
+        const sent = addresses(ours.EndpointsConfigDump!);
+        const held = addresses(theirs.EndpointsConfigDump!);
+        assert.equal(sent.size > 0, !onDemand, "the workload calls nobody");
+        for (const [cluster, list] of sent) assert.deepEqual(held.get(cluster), list);
+        delete theirs.EndpointsConfigDump;
+        delete ours.EndpointsConfigDump;
+        // Envoy prints what it read from files instead of their names.
+        const texts = [ours, theirs].map(({ SecretsConfigDump }) => JSON.stringify(SecretsConfigDump));
+        assert.deepEqual(
+          texts.map((text) => /"private_key":\{"\w+":"(?:\[redacted]|W3JlZGFjdGVkXQ==)"}/.test(text)),
+          [
+            type === "router",
+            type === "router",
+          ],
+        );
+        assert.deepEqual(withoutFiles(ours), withoutFiles(theirs));
+      }),
+  });
 }
 
 /** A dump without what stands in files of the proxy's machine. */
@@ -135,7 +144,7 @@ function addresses({ dynamic_endpoint_configs: list }: Json): Map<string, unknow
       readonly endpoints?: readonly { readonly lb_endpoints: readonly { readonly endpoint: { address: unknown } }[] }[];
     };
   }
-  return new Map((list as readonly Config[]).map(({ endpoint_config: { cluster_name, endpoints = [] } }) => [
+  return new Map(((list ?? []) as readonly Config[]).map(({ endpoint_config: { cluster_name, endpoints = [] } }) => [
     cluster_name,
     endpoints.flatMap(({ lb_endpoints }) => lb_endpoints.map(({ endpoint }) => endpoint.address)),
   ]));

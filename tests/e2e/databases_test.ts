@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { exchange } from "./support/exchange.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 import { MessageConnection } from "./support/messages.ts";
 import { mongoLength, mongoServer, opMsg, query, reply } from "./support/mongo.ts";
 import { ACCEPTED, GREETING, LOGIN, mysqlLength, mysqlServer, ROWS, SELECT } from "./support/mysql.ts";
@@ -73,15 +73,15 @@ async function serve(listener: Deno.Listener): Promise<void> {
   }
 }
 
-Deno.test({
+testBothModes({
   name: "PILOT_ENABLE_REDIS_FILTER: commands of Redis are answered by the proxy or sent on one by one, and counted",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(1, async ([client = 0]) => {
       using upstream = Deno.listen({ hostname: "127.0.0.1", port: 0 });
       void serve(upstream);
       const files = { "world.yaml": world(client, (upstream.addr as Deno.NetAddr).port) };
-      await using mesh = await TestMesh.start({ files, settings: { PILOT_ENABLE_REDIS_FILTER: true } });
+      await using mesh = await TestMesh.start({ onDemand, files, settings: { PILOT_ENABLE_REDIS_FILTER: true } });
       const envoy = await mesh.attach(path!, calling, true);
       await envoy.ready(client);
       const answer = (command: string) => exchange(client, command, (text) => text.endsWith("\r\n"));
@@ -96,11 +96,11 @@ Deno.test({
     }),
 });
 
-Deno.test({
+testBothModes({
   name:
     "MongoDB: on both sides operations that Envoy knows are counted; OP_MSG, which it does not know, passes unchanged",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([client = 0, server = 0]) => {
       const sent = [
         query(1, "admin.$cmd", { isMaster: 1, helloOk: true }),
@@ -117,7 +117,7 @@ Deno.test({
       const received: Uint8Array[] = [];
       using database = mongoServer(answers, received);
       const files = { "world.yaml": bothSides(client, server, database.port, "MONGO") };
-      await using mesh = await TestMesh.start({ files });
+      await using mesh = await TestMesh.start({ onDemand, files });
       const envoy = await mesh.attach(path!, calling, true);
       await envoy.ready(client);
       await envoy.ready(server);
@@ -136,16 +136,16 @@ Deno.test({
     }),
 });
 
-Deno.test({
+testBothModes({
   name:
     "PILOT_ENABLE_MYSQL_FILTER: an Envoy without that filter carries a login and a query unchanged, the server first",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([client = 0, server = 0]) => {
       const received: Uint8Array[] = [];
       using database = mysqlServer(received);
       const files = { "world.yaml": bothSides(client, server, database.port, "MYSQL") };
-      await using mesh = await TestMesh.start({ files, settings: { PILOT_ENABLE_MYSQL_FILTER: true } });
+      await using mesh = await TestMesh.start({ onDemand, files, settings: { PILOT_ENABLE_MYSQL_FILTER: true } });
       const envoy = await mesh.attach(path!, calling, true);
       await envoy.ready(client);
       await envoy.ready(server);

@@ -34,7 +34,8 @@ async function play(env: Record<string, string> = {}, ...args: string[]): Promis
 }
 
 Deno.test({
-  name: "the demo splits 90/10, follows an edit, refuses a bad one, loses no request, and ends with 0",
+  name:
+    "the demo splits 90/10, follows an edit, refuses a bad one, loses no request, measures on demand, and ends with 0",
   ignore: envoyPath() === undefined,
   fn: async () => {
     const output = await play();
@@ -48,6 +49,8 @@ Deno.test({
     assert.match(output, /came \d+ ms after the edit/);
     assert.match(output, /refused: spec\.http\[0\]\.route\[1\]\.weight: "plenty"/);
     assert.deepEqual(counts(output, /traffic goes on as before/), { v2: 300 });
+    const [, all = "", some = ""] = /with all of them ([\d.]+) MB, on demand .* one ([\d.]+) MB/.exec(output) ?? [];
+    assert.ok(Number(some) > 0 && Number(some) < Number(all), output);
     assert.doesNotMatch(output, /failed/);
   },
 });

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { withPorts } from "../../scripts/ports.ts";
 import { askNamed, dynamicDnsWorld, ruledWorld, SIDECAR } from "./support/dynamic_dns_world.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
-import { inOwnNetwork, withoutOwnNetwork } from "./support/own_network.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
+import { inOwnNetwork, NAME_SERVER, withoutOwnNetwork } from "./support/own_network.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
@@ -19,11 +19,11 @@ function reaches(port: number, servername: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-Deno.test({
+testBothModes({
   name:
     "DYNAMIC_DNS: a proxy resolves the host of a request, and the server name of a TLS client, that the wildcard of a service entry covers",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([requests = 0, names = 0]) => {
       const at = { hostname: "127.0.0.1", onListen() {} };
       const [cert, key] = await Promise.all(["cert", "key"].map((name) => Deno.readTextFile(`${pem}${name}.pem`)));
@@ -33,6 +33,7 @@ Deno.test({
       );
       await using _tls = Deno.serve({ ...at, port: names, cert: cert!, key: key! }, () => new Response("hello"));
       await using mesh = await TestMesh.start({
+        onDemand,
         files: { "world.yaml": dynamicDnsWorld("*.localhost", requests, names) },
       });
       const identity = { name: "client", namespace: "demo", address: "127.0.0.1", labels: { app: "client" } };
@@ -47,10 +48,10 @@ Deno.test({
     }),
 });
 
-Deno.test({
+testBothModes({
   name: "DYNAMIC_DNS: a rule for bytes dials the host that the rule names, and so does a mirror",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(4, async ([requests = 0, names = 0, bytes = 0, copied = 0]) => {
       const at = { hostname: "127.0.0.1", onListen() {} };
       const [cert, key] = await Promise.all(["cert", "key"].map((name) => Deno.readTextFile(`${pem}${name}.pem`)));
@@ -62,7 +63,7 @@ Deno.test({
         return new Response("copy");
       });
       const world = ruledWorld("a.localhost", { requests, names, bytes, copied });
-      await using mesh = await TestMesh.start({ files: { "world.yaml": world } });
+      await using mesh = await TestMesh.start({ onDemand, files: { "world.yaml": world } });
       const identity = { name: "client", namespace: "demo", address: "127.0.0.1", labels: { app: "client" } };
       await mesh.attach(path!, { ...identity, type: "sidecar" }, true);
       await until("the server of the rule", () => reaches(bytes, "other.test"));
@@ -77,5 +78,8 @@ const missing = path === undefined ? "no Envoy" : withoutOwnNetwork;
 Deno.test({
   name: "DYNAMIC_DNS: a proxy follows what a name server answers" + (missing ? ` [${missing}]` : ""),
   ignore: missing !== undefined,
-  fn: () => inOwnNetwork(new URL("support/dynamic_dns_cases.ts", import.meta.url), { asksNameServer: true }),
+  fn: () =>
+    inOwnNetwork(new URL("support/dynamic_dns_cases.ts", import.meta.url), {
+      resolvConf: `nameserver ${NAME_SERVER}\n`,
+    }),
 });

@@ -7,7 +7,7 @@ import { Authority, openssl } from "../certificates.ts";
 import { askWith, headerEcho } from "./support/header_echo.ts";
 import { writeIdentity } from "./support/identity_files.ts";
 import { counted, entry, ingress, sidecar } from "./support/measured.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
@@ -53,15 +53,16 @@ const DENIED = {
   },
 };
 
-Deno.test({
+testBothModes({
   name:
     "a request that is tried again counts once at the client; an answer of the server's proxy says who it is; a header of nonsense is nobody",
   ignore,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([here = 0, there = 0]) => {
       await using app = refusesTwice();
       const proxyHeaders = { metadataExchangeHeaders: { mode: "UNDEFINED" } };
       await using mesh = await TestMesh.start({
+        onDemand,
         files: files([entry("app", here, "HTTP", there), ingress("server", "HTTP", there, app.port), RETRIES, DENIED]),
         meshConfig: { ...meshConfig, defaultConfig: { proxyHeaders } },
       });
@@ -154,10 +155,10 @@ const GRPC = {
   responseDeserialize: (value: Buffer) => value,
 } as const;
 
-Deno.test({
+testBothModes({
   name: "calls of gRPC are counted as such, with the status that the application gives",
   ignore,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([here = 0, there = 0]) => {
       const application = new Server();
       application.addService({ add: GRPC }, {
@@ -176,6 +177,7 @@ Deno.test({
       });
       try {
         await using mesh = await TestMesh.start({
+          onDemand,
           files: files([entry("app", here, "GRPC", there), ingress("server", "GRPC", there, port)]),
           meshConfig,
         });
@@ -214,12 +216,13 @@ const STRANGERS = [
 ];
 
 for (const { mode, name } of STRANGERS) {
-  Deno.test({
+  testBothModes({
     name: `requests to hosts that nobody knows count for ${name} under ${mode}`,
     ignore,
-    fn: () =>
+    fn: (onDemand) =>
       withPorts(1, async ([port = 0]) => {
         await using mesh = await TestMesh.start({
+          onDemand,
           files: {},
           meshConfig: { ...meshConfig, outboundTrafficPolicy: { mode } },
         });
@@ -235,10 +238,10 @@ for (const { mode, name } of STRANGERS) {
   });
 }
 
-Deno.test({
+testBothModes({
   name: "the namespace of a peer is that of its certificate, on both sides, whatever its header says",
   ignore: ignore || !openssl,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([here = 0, there = 0]) => {
       const folder = await Deno.makeTempDir({ prefix: "mesh-peers-" });
       const authority = await Authority.make("mesh");
@@ -260,6 +263,7 @@ Deno.test({
         const [endpoint] = service.spec.endpoints;
         const identified = { ...endpoint, serviceAccount: "server", labels: { "security.istio.io/tlsMode": "istio" } };
         await using mesh = await TestMesh.start({
+          onDemand,
           files: files([
             { ...service, spec: { ...service.spec, endpoints: [identified] } },
             ingress("server", "HTTP", there, app.port),

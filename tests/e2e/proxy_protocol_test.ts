@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { exchange } from "./support/exchange.ts";
 import { headerEcho } from "./support/header_echo.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
@@ -54,11 +54,11 @@ spec:
 `;
 }
 
-Deno.test({
+testBothModes({
   name:
     "PROXY protocol: an upstream gets the header that a rule asks for, and a gateway takes the client's address of it",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([client = 0, gateway = 0]) => {
       await using app = headerEcho();
       const firstBytes = Promise.withResolvers<string>();
@@ -73,7 +73,7 @@ Deno.test({
       })();
       const files = { "world.yaml": world(client, gateway, app.port, upstream.addr.port) };
       const meshConfig = { defaultConfig: { gatewayTopology: { proxyProtocol: {} } } };
-      await using mesh = await TestMesh.start({ files, meshConfig });
+      await using mesh = await TestMesh.start({ onDemand, files, meshConfig });
       const attach = (name: string, type: "sidecar" | "router") =>
         mesh.attach(path!, { type, namespace: "demo", address: "127.0.0.1", name, labels: { app: name } }, true);
       const calling = await attach("client", "sidecar");
@@ -96,10 +96,10 @@ Deno.test({
     }),
 });
 
-Deno.test({
+testBothModes({
   name: "PROXY protocol, version 2: the header stands before the handshake of TLS, and tells the client's address",
   ignore: path === undefined,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([client = 0, gateway = 0]) => {
       const begin = Promise.withResolvers<Uint8Array>();
       using upstream = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -117,7 +117,7 @@ Deno.test({
       const policy =
         "{ proxyProtocol: { version: V2 }, tls: { mode: SIMPLE, insecureSkipVerify: true, sni: far.test } }";
       const files = { "world.yaml": world(client, gateway, 1, upstream.addr.port, policy) };
-      await using mesh = await TestMesh.start({ files });
+      await using mesh = await TestMesh.start({ onDemand, files });
       const labels = { app: "client" };
       const node = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name: "client", labels } as const;
       const calling = await mesh.attach(path!, node, true);

@@ -72,6 +72,14 @@ Deno.test({
         const asked = { method: "POST", body: JSON.stringify({ files }), headers };
         assert.deepEqual((await (await fetch(`${pages}/debug/preview`, asked)).json()).same, false);
         assert.ok(proxy);
+        const asks = `--server=127.0.0.1:${server.httpPort}`;
+        const run = (...args: string[]) => new Deno.Command(program, { args, cwd: place }).output();
+        const report = await run("bug-report", asks, "--cluster=false", "--archive=-");
+        assert.deepEqual([...report.stdout.subarray(0, 2)], [0x1f, 0x8b], new TextDecoder().decode(report.stderr));
+        const absent = await run("describe", "pod", "absent.absent", asks);
+        assert.match(`${absent.code} ${new TextDecoder().decode(absent.stderr)}`, /^2 Error: http:.*absent/);
+        const check = await run("precheck", "--orchconfig=/nowhere/config");
+        assert.match(`${check.code} ${new TextDecoder().decode(check.stderr)}`, /^2 Error: flag --orchconfig: /);
       } finally {
         await server.stop();
       }

@@ -4,7 +4,7 @@ import { withPorts } from "../../scripts/ports.ts";
 import { resourceAttributes } from "../../lib/agent/node/resource_attributes.ts";
 import { testCollector } from "./support/collector.ts";
 import { askWith, headerEcho } from "./support/header_echo.ts";
-import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, type TestEnvoy, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
@@ -45,6 +45,7 @@ interface Sent {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly variables?: (name: string) => Readonly<Record<string, string>>;
   readonly serverVariable?: (name: string) => string | undefined;
+  readonly onDemand?: boolean;
 }
 
 interface Sidecars {
@@ -57,7 +58,8 @@ interface Sidecars {
 
 /** Runs a test with a client's proxy, a server's proxy and an application, all of which report to a collector. */
 function withSidecars(sent: Sent, test: (sidecars: Sidecars) => Promise<void>): Promise<void> {
-  const { provider, telemetry, port: collector, protocol = "GRPC", carried = "HTTP", metadata = {} } = sent;
+  const { provider, telemetry, port: collector, protocol = "GRPC", carried = "HTTP", metadata = {}, onDemand = false } =
+    sent;
   return withPorts(3, async ([here = 0, there = 0, reports = 0]) => {
     await using app = headerEcho();
     const objects = [
@@ -67,6 +69,7 @@ function withSidecars(sent: Sent, test: (sidecars: Sidecars) => Promise<void>): 
       object("Telemetry", "telemetry", "sent", telemetry),
     ];
     await using mesh = await TestMesh.start({
+      onDemand,
       files: { "world.yaml": objects.join("\n---\n") },
       meshConfig: {
         extensionProviders: [{
@@ -102,14 +105,14 @@ async function asked(port: number, what: string): Promise<void> {
   assert.equal((await askWith(port, { path: what })).status, 200);
 }
 
-Deno.test({
+testBothModes({
   name:
     "the span of a server is the child of its client's span, in one trace, and both have the names of their services",
   ignore,
-  fn: async () => {
+  fn: async (onDemand) => {
     await using collector = await testCollector();
     const { spans } = collector;
-    const sent = { provider: { opentelemetry: {} }, telemetry: tracing, port: collector.port };
+    const sent = { provider: { opentelemetry: {} }, telemetry: tracing, port: collector.port, onDemand };
     await withSidecars(sent, async ({ port }) => {
       await asked(port, "/related");
       await until("both spans are there", () => spans.length >= 2);

@@ -1,5 +1,5 @@
 /**
- * Certificates in files of a gateway: one that is not there costs its own server alone, and serves when it comes.
+ * Certificates in files of a gateway: a missing file costs one server alone, and the server serves when the file comes.
  */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";

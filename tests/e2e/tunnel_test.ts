@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 import { PATIENCE } from "../patience.ts";
 
 const path = envoyPath();
@@ -81,16 +81,16 @@ const ASKED = {
 };
 
 for (const [protocol, line] of Object.entries(ASKED)) {
-  Deno.test({
+  testBothModes({
     name: `a tunnel that a rule asks for: a proxy gets ${protocol} with its target, and bytes pass both ways`,
     ignore: path === undefined,
-    fn: () =>
+    fn: (onDemand) =>
       withPorts(1, async ([client = 0]) => {
         const asked = Promise.withResolvers<string>();
         const proxy = await forwardProxy(asked.resolve);
         const { port } = proxy.address() as AddressInfo;
         try {
-          await using mesh = await TestMesh.start({ files: { "world.yaml": world(client, port, protocol) } });
+          await using mesh = await TestMesh.start({ onDemand, files: { "world.yaml": world(client, port, protocol) } });
           const labels = { app: "client" };
           const node = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name: "client", labels } as const;
           const calling = await mesh.attach(path!, node, true);

@@ -88,8 +88,8 @@ async function isSaid({ mesh, live, overview }: World): Promise<void> {
   assert.equal(row?.synced, false);
   assert.ok(row?.rejected_objects.includes("ProxyFilter/demo/bad"), row?.rejected_objects.join());
   const shown = await overview();
-  assert.match(shown, /1 lack what they have rejected/);
-  assert.doesNotMatch(shown, /all are up to date/);
+  assert.match(shown, /1 of 1 proxy lacks what it has rejected/);
+  assert.doesNotMatch(shown, /has everything/);
 }
 
 for (const delta of [true, false]) {
@@ -109,7 +109,7 @@ for (const delta of [true, false]) {
         assert.deepEqual([entry.everywhere, entry.why], [true, []]);
         await world.mesh.write("bad.json", merging({ connect_timeout: "3s" }, ["app"]));
         await until("the mended patch", async () => (await world.live("EnvoyFilter/demo/bad")).everywhere);
-        await until("nothing is lacking", async () => /all are up to date/.test(await world.overview()));
+        await until("nothing is lacking", async () => /has everything/.test(await world.overview()));
       }),
   });
 

@@ -8,7 +8,7 @@ import http from "node:http";
 import net from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
 import { counted, entry, ingress, sidecar } from "./support/measured.ts";
-import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, type TestEnvoy, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
 const REQUESTS = 20;
@@ -82,7 +82,11 @@ interface Replicas {
 }
 
 /** Starts a caller's Envoy, and an Envoy in front of each port of an application. */
-async function withReplicas(applications: readonly (number | undefined)[], run: (replicas: Replicas) => Promise<void>) {
+async function withReplicas(
+  applications: readonly (number | undefined)[],
+  run: (replicas: Replicas) => Promise<void>,
+  onDemand = false,
+) {
   await withPorts(2 + 2 * applications.length, async ([port = 0, closed = 0, ...ports]) => {
     const names = applications.map((_, i) => `server${i}`);
     const service = entry("app", port, "HTTP", ports[0]!) as { spec: { endpoints: unknown[] } };
@@ -93,6 +97,7 @@ async function withReplicas(applications: readonly (number | undefined)[], run: 
       ),
     );
     await using mesh = await TestMesh.start({
+      onDemand,
       files: { ...files, "service.json": JSON.stringify(service) },
       meshConfig: { defaultProviders: { metrics: ["prometheus"] } },
     });
@@ -106,17 +111,17 @@ async function withReplicas(applications: readonly (number | undefined)[], run: 
   });
 }
 
-Deno.test({
+testBothModes({
   name: "no request fails, and no application gets a request twice, while the application of a replica is closed",
   ignore: path === undefined,
-  fn: async () => {
+  fn: async (onDemand) => {
     await using open = await serves();
     await withReplicas([open.port, undefined], async ({ port, caller }) => {
       assert.deepEqual([...new Set((await calls(port)).map(({ status }) => status))], [200]);
       assert.equal(new Set(open.got).size, REQUESTS);
       assert.equal(open.got.length, REQUESTS);
       assert.ok(await counter(caller, "upstream_rq_retry_success") > 0, "no request met the closed application");
-    });
+    }, onDemand);
   },
 });
 

@@ -8,7 +8,7 @@ import { Authority, openssl } from "../certificates.ts";
 import { until } from "../patience.ts";
 import { askNamed, SIDECAR } from "./support/dynamic_dns_world.ts";
 import { writeIdentity } from "./support/identity_files.ts";
-import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { envoyPath, testBothModes, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
 
@@ -126,11 +126,11 @@ metadata: { name: all, namespace: demo }
 spec: { mtls: { mode: STRICT } }
 `;
 
-Deno.test({
+testBothModes({
   name:
     "WebSocket reaches a workload whose sidecar and the client's talk HTTP/2 in mutual TLS, because a rule upgrades",
   ignore: path === undefined || !openssl,
-  fn: () =>
+  fn: (onDemand) =>
     withPorts(2, async ([calls = 0, port = 0]) => {
       const versions: string[] = [];
       await using app = application(versions);
@@ -138,6 +138,7 @@ Deno.test({
       const authority = await Authority.make("mesh");
       try {
         await using mesh = await TestMesh.start({
+          onDemand,
           files: { "mesh.yaml": sidecars(calls, port, app.addr.port, "HTTP") + UPGRADE },
         });
         for (const [name, side, listens] of [["server", "SERVER", port], ["client", "CLIENT", calls]] as const) {

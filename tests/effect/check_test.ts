@@ -169,6 +169,16 @@ const CASES: Readonly<Record<string, readonly [text: string, parts: readonly str
     ),
     ["PeerAuthentication two"],
   ],
+  "a policy without a mode that keeps a younger one of its level away: it has an effect": [
+    CART +
+    object("PeerAuthentication", "one", "{ mtls: { mode: UNSET } }", "security.mesh.io/v1") +
+    object("PeerAuthentication", "two", "{ mtls: { mode: DISABLE } }", "security.mesh.io/v1"),
+    ["PeerAuthentication two"],
+  ],
+  "a policy without a mode": [
+    CART + object("PeerAuthentication", "one", "{ mtls: { mode: UNSET } }", "security.mesh.io/v1"),
+    ["PeerAuthentication one"],
+  ],
   "a policy that says what holds anyway: it is in force": [
     CART + object("PeerAuthentication", "one", "{ mtls: { mode: PERMISSIVE } }", "security.mesh.io/v1"),
     [],

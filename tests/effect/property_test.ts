@@ -50,9 +50,16 @@ function without(tree: object, path: Path): unknown {
   return copy;
 }
 
+/** An object as a user may write it. The fixture adds fields that only derivations set, from an annotation. */
+function userTree(fixture: Fixture, key: string): { spec: object } {
+  const { origin: _, spec, ...head } = writtenObject(fixture.objects.get(key)!);
+  const { internal: __, ...written } = spec as { internal?: unknown };
+  return { ...head, spec: written };
+}
+
 /** Takes a part away; gives the way back; undefined: the rest would be refused. */
 function takeAway(fixture: Fixture, key: string, path: Path): (() => void) | undefined {
-  const { origin: _, ...tree } = writtenObject(fixture.objects.get(key)!);
+  const tree = userTree(fixture, key);
   const rest = path.length === 0 ? undefined : without(tree, path);
   if (rest === undefined) fixture.remove(key);
   else if (!fixture.offer(rest)) return undefined;

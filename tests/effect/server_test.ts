@@ -58,3 +58,21 @@ Deno.test("the server reports parts that reach no connected proxy, and live repo
     }
   });
 });
+
+const peer = (name: string, mode: string) =>
+  `apiVersion: security.mesh.io/v1
+kind: PeerAuthentication
+metadata: { name: ${name}, namespace: x }
+spec: { mtls: { mode: ${mode} } }
+`;
+
+Deno.test("a policy that node tunnels may enforce is not reported where the server serves tunnels", async () => {
+  // One policy of a namespace decides at proxies.
+  const files = { "mesh.yaml": `${peer("first", "STRICT")}---\n${peer("second", "PERMISSIVE")}` };
+  for (const PILOT_ENABLE_AMBIENT of [false, true]) {
+    await withServer(files, async ({ ports }) => {
+      using _proxy = await TestProxy.attach(ports.grpc);
+      assert.equal((await problems(ports.http)).length, PILOT_ENABLE_AMBIENT ? 0 : 1);
+    }, { settings: { PILOT_ENABLE_AMBIENT } });
+  }
+});

@@ -133,8 +133,8 @@ const OTHERS: readonly (readonly [name: string, text: string, counted: Readonly<
   ["policy.yaml", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {}\n", { NetworkPolicy: 1 }],
   [
     "gateway.yaml",
-    "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: { name: a }\nspec: {}\n",
-    { "Gateway.gateway.networking.k8s.io": 1 },
+    "apiVersion: gateway.other.dev/v1\nkind: Gateway\nmetadata: { name: a }\nspec: {}\n",
+    { "Gateway.gateway.other.dev": 1 },
   ],
   [
     "gloo.yaml",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
+import { until } from "../patience.ts";
 
 const entry = (name: string, port: number) =>
   `apiVersion: networking.mesh.io/v1
@@ -14,7 +15,7 @@ spec:
 /** A watched folder; `now` resolves with the live objects after reading all files. */
 function test(
   name: string,
-  run: (root: string, now: () => Promise<string>, stop: () => Promise<void>) => Promise<void>,
+  run: (root: string, now: () => Promise<string>, stop: () => Promise<void>, store: ConfigStore) => Promise<void>,
 ): void {
   Deno.test(name, async () => {
     const base = await Deno.makeTempDir({ prefix: "config-settled-" });
@@ -29,7 +30,7 @@ function test(
       return store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`).join(" ");
     };
     try {
-      await run(root, now, () => watched.stop());
+      await run(root, now, () => watched.stop(), store);
     } finally {
       await watched.stop();
       await Deno.remove(base, { recursive: true });
@@ -89,4 +90,21 @@ test("settled: comes back when the folder is gone, and when watching ends", asyn
   await stop();
   await pending;
   assert.equal(await now(), "a:80");
+});
+
+test("settled: a removal is waited for, removals after the call are not", async (root, now, _stop, store) => {
+  Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 80));
+  assert.equal(await now(), "a:80");
+  Deno.removeSync(`${root}/a.yaml`);
+  let answer: string | undefined;
+  const asked = now().then((live) => answer = live);
+  // At each moment some other file has been gone for less than the time of a removal.
+  for (let round = 0; answer === undefined; round++) {
+    assert.ok(round < 500, "the answer waits for files that were removed after the question");
+    const name = `other${round}`;
+    Deno.writeTextFileSync(`${root}/${name}.yaml`, entry(name, 80));
+    await until(name, () => store.get("ServiceEntry", "default", name) !== undefined);
+    Deno.removeSync(`${root}/${name}.yaml`);
+  }
+  assert.doesNotMatch(await asked, /\ba:/);
 });

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { formatFinding } from "../../lib/finding/finding.ts";
+import { REMOVAL_MS } from "../../lib/folder/held_back.ts";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import type { WatchedFolder } from "../../lib/folder/watched_folder.ts";
 import { type FileText, watchFile } from "../../lib/kernel/files/watch_file.ts";
@@ -220,6 +221,40 @@ test("a broken file keeps its last good objects, and only it is named", async (f
   await folder.write("a.yaml", entry("a", 82));
   await folder.lives("a:82 b:81");
   assert.deepEqual(folder.findings(), []);
+});
+
+test("a file that is moved away before it is written keeps its last good objects through a mistake", async (folder) => {
+  const seen: string[] = [];
+  folder.store.subscribe(() => seen.push(folder.live()));
+  await folder.start();
+  // The move has been read before the new file appears. A writer whose pause exceeds the reader's patience has removed
+  // the file: after such a pause the round says nothing.
+  for (let port = 81, took = Infinity; took > REMOVAL_MS / 2; port++) {
+    await folder.write("a.yaml", entry("a", port));
+    await folder.until("a good file", () => folder.findings().length === 0 && folder.live().includes(`a:${port}`));
+    seen.length = 0;
+    const began = performance.now();
+    await Deno.rename(`${folder.root}/a.yaml`, `${folder.root}/a.yaml.bak`);
+    await folder.write("b.yaml", entry("b", port));
+    await folder.until("the move", () => folder.live().includes(`b:${port}`));
+    await folder.write("a.yaml", entry("a", 70000));
+    took = performance.now() - began;
+    await folder.until("a problem", () => folder.findings().length === 1);
+  }
+  assert.ok(seen.length > 0);
+  for (const state of seen) assert.match(state, /a:\d+/);
+});
+
+test("an edit by sed with a backup keeps the last good objects, and a removal takes them away", async (folder) => {
+  await folder.write("a.yaml", entry("a", 82));
+  await folder.start();
+  const sed = new Deno.Command("sed", { args: ["-i.bak", "s/number: 82/number: 8O/", `${folder.root}/a.yaml`] });
+  assert.ok((await sed.output()).success);
+  await folder.until("a problem", () => folder.findings().length === 1);
+  assert.equal(folder.live(), "a:82");
+  assert.match(folder.findings()[0] ?? "", /"8O"/);
+  await Deno.remove(`${folder.root}/a.yaml`);
+  await folder.lives("");
 });
 
 test("a folder that is removed keeps serving, and is read again when it is back", async (folder) => {

@@ -45,6 +45,25 @@ Deno.test("a read of which a message uses little is not kept after the next read
   assert.ok(held.capacity <= 100 * 5000 + READ, `${held.capacity} bytes`);
 });
 
+Deno.test("a message of a MiB and more keeps no read, little memory beside its bytes, and is a run of its own", () => {
+  const held = new Pieces();
+  const total = 1_500_000;
+  const sent = Uint8Array.from({ length: total }, (_, i) => i % 251);
+  held.append(sent.slice(0, 5), 5);
+  for (let at = 5, size = 1; at < total; at += size, size = 1 + size * 7 % 30_011) {
+    const read = new Uint8Array(READ);
+    const piece = read.subarray(0, Math.min(size, total - at));
+    piece.set(sent.subarray(at, at + piece.length));
+    held.append(piece, total);
+    read.fill(255); // a kept view would change
+    assert.ok(held.capacity <= held.length + READ + 64, `${held.capacity} bytes for ${held.length}`);
+  }
+  const bytes = held.take();
+  assert.deepEqual(bytes, sent);
+  assert.equal(bytes.buffer.byteLength, total);
+  assert.deepEqual([held.length, held.capacity], [0, 0]);
+});
+
 Deno.test("large pieces are not copied before the end", () => {
   const held = new Pieces();
   const read = new Uint8Array(READ);

@@ -65,6 +65,7 @@ Deno.test("a group that computes starts beside a group that waits; groups with a
     "API server": server.promise,
     tools: cluster.promise,
     cluster: cluster.promise,
+    suite: cluster.promise,
   });
   const names: (string | undefined)[] = [];
   for (const waiting of [true, false, true]) names.push((await queue.take(waiting))?.name);
@@ -80,7 +81,7 @@ Deno.test("a group that computes starts beside a group that waits; groups with a
 Deno.test("nothing starts any more after the types were found wrong", async () => {
   const built = Promise.resolve();
   const group = { name: "a", paths: [], permissions: [] };
-  const queue = new GroupQueue([group], { "API server": built, tools: built, cluster: built });
+  const queue = new GroupQueue([group], { "API server": built, tools: built, cluster: built, suite: built });
   queue.clear();
   assert.equal(await queue.take(false), undefined);
 });

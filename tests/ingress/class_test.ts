@@ -33,7 +33,7 @@ function classNamed(name: string, controller: string, isDefault = false, created
 
 const CLASSES = [
   classNamed("ours", "mesh.io/ingress-controller"),
-  classNamed("peers", "istio.io/ingress-controller"),
+  classNamed("istio", "istio.io/ingress-controller"),
   classNamed("other", "example.com/other"),
 ];
 
@@ -54,7 +54,7 @@ const cases: readonly [Mode, string | undefined, string | undefined, boolean][] 
   ["STRICT", "nginx", undefined, false],
   ["DEFAULT", "nginx", undefined, false],
   ["STRICT", undefined, "ours", true],
-  ["STRICT", undefined, "peers", true],
+  ["STRICT", undefined, "istio", true],
   ["DEFAULT", undefined, "ours", true],
   ["OFF", undefined, "ours", false],
   ["STRICT", undefined, "other", false],

@@ -4,7 +4,7 @@ import { pilotAgent } from "../../cmd/pilot-agent/commands.ts";
 import type { IptablesFlagValues } from "../../cmd/pilot-agent/iptables_flags.ts";
 import { redirectionInputs } from "../../cmd/pilot-agent/mesh_iptables.ts";
 import { readLine } from "../../lib/cli/parse.ts";
-import { decide } from "../../lib/cni/plugin/decide.ts";
+import { decide, NO_AMBIENT } from "../../lib/cni/plugin/decide.ts";
 import { podRedirection } from "../../lib/cni/plugin/redirection.ts";
 import { readPod } from "../../lib/cni/pods/pod.ts";
 import type { InjectedPod, PodContainer } from "../../lib/injection/pod.ts";
@@ -82,7 +82,7 @@ function byPlugin(given: InjectionCase): RedirectionConfig | undefined {
   const made = injected({ ...given, values: { ...given.values as object, pilot: { cni: { enabled: true } } } });
   if (made === undefined) return undefined;
   const read = readPod(made);
-  const decision = decide(read, { ambientEnabled: false }, {});
+  const decision = decide(read, NO_AMBIENT, {});
   return decision.do === "redirect" ? podRedirection(read, decision.proxy).config : undefined;
 }
 

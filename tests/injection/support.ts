@@ -20,6 +20,7 @@ export interface InjectionCase {
   readonly settings?: Partial<InjectionSettings>;
   readonly parameters?: Partial<InjectionParameters>;
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
 }
 
 /** The settings of a case. */
@@ -44,10 +45,11 @@ export function settingsOf(
 export function inject(given: InjectionCase, pod: unknown = given.pod): InjectionResult {
   const read = readPod(pod);
   if ("problems" in read) return { kind: "refused", problems: read.problems };
-  const { namespaceAnnotations } = given;
+  const { namespaceAnnotations, namespaceLabels } = given;
   return injectPod({
     ...{ pod: read.pod, namespace: read.pod.metadata.namespace ?? "shop" },
     ...(namespaceAnnotations !== undefined && { namespaceAnnotations }),
+    ...(namespaceLabels !== undefined && { namespaceLabels }),
     parameters: { variables: {}, ...given.parameters },
   }, settingsOf(given));
 }

@@ -112,8 +112,10 @@ Deno.test("for any labels of pod and namespace, at most one webhook is asked", (
 });
 
 Deno.test("no object of a revision is an object of the default revision, or shared: deleting the revision deletes nothing else", () => {
-  const theirs = new Set(objectsOf({ tags: ["stable"], "plugin.enabled": true, gateways: [{}] }, PART_NAMES).map(idOf));
-  const own = objectsOf(canary).map(idOf);
+  const theirs = new Set(
+    objectsOf({ tags: ["stable"], "ambient.enabled": true, gateways: [{}] }, PART_NAMES).map(idOf),
+  );
+  const own = objectsOf({ ...canary, "ambient.enabled": true }).map(idOf);
   assert.deepEqual(own.filter((id) => theirs.has(id)), []);
   assert.ok(own.length > 10);
   assert.deepEqual(own.filter((id) => !/canary|prod/.test(id)), []);

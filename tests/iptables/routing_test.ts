@@ -13,14 +13,18 @@ function tool(refuses: RegExp, rules = "", routes = ""): { run: Run; done: strin
   const done: string[] = [];
   return {
     done,
-    run: (command, args) => {
+    run: (command, args, input = "") => {
       const line = args.join(" ");
       assert.equal(command, "ip");
-      if (refuses.test(line)) return Promise.resolve({ code: 255, stdout: "", stderr: `no ${line}` });
-      if (line.includes(" show")) {
-        return Promise.resolve({ code: 0, stdout: / rule /.test(line) ? rules : routes, stderr: "" });
+      const asked = line.includes("-batch") ? input.trim().split("\n").map((one) => `${args[0]} ${one}`) : [line];
+      for (const one of [line, ...asked]) {
+        if (refuses.test(one)) return Promise.resolve({ code: 255, stdout: "", stderr: `no ${one}` });
+        if (one.includes("-batch")) continue;
+        if (one.includes(" show")) {
+          return Promise.resolve({ code: 0, stdout: / rule /.test(one) ? rules : routes, stderr: "" });
+        }
+        if (!done.includes(one)) done.push(one);
       }
-      done.push(line);
       return Promise.resolve({ code: 0, stdout: "", stderr: "" });
     },
   };
@@ -39,6 +43,12 @@ Deno.test("a tool that cannot keep the origin of a rule, nor print numbers alone
   const { run, done } = tool(/protocol|-N/);
   await addRoutes(wanted, run, quiet);
   assert.deepEqual(done, ["-4 rule add fwmark 1337 lookup 133", "-4 route add local 0.0.0.0/0 dev lo table 133"]);
+});
+
+Deno.test("a tool that takes one command at a time is given one at a time", async () => {
+  const { run, done } = tool(/-batch/);
+  await addRoutes(wanted, run, quiet);
+  assert.equal(done.length, 2);
 });
 
 Deno.test("a rule that cannot be added is an error with the tool's message", async () => {
@@ -62,9 +72,9 @@ const rules = [
 
 Deno.test("ours are rules that say so, or that have a mark of our chains; the wanted one stays", () => {
   const tables = (marks: number[], routing: Routing) => formerMarks(marks, routing, rules).map(({ table }) => table);
-  assert.deepEqual(tables([], wanted), [10]);
-  assert.deepEqual(tables([0x11], wanted), [10, 11]);
-  assert.deepEqual(tables([], noRouting(4)), [10, 133]);
+  assert.deepEqual(tables([], wanted), [10, 13]);
+  assert.deepEqual(tables([0x11], wanted), [10, 11, 13]);
+  assert.deepEqual(tables([], noRouting(4)), [10, 13, 133]);
 });
 
 Deno.test("a rule that does not say that it is ours stays when its table does not deliver here", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { load } from "js-yaml";
 import { KIND_WIRE_TYPES, type KindWireType } from "../../lib/mcp/wire_types.ts";
-import { type Kind, KINDS } from "../../lib/config/kinds/kinds.ts";
+import { MESH_KINDS, type MeshKind } from "../../lib/config/kinds/kinds.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { groupOfKind } from "../../lib/config/spelling/spelling.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
@@ -16,7 +16,7 @@ import { any } from "../../lib/pb/codec.ts";
 const DATA = new URL("../testdata/config/", import.meta.url);
 
 /** The valid cases of a kind's golden file. */
-function cases(kind: Kind): ConfigObject[] {
+function cases(kind: MeshKind): ConfigObject[] {
   const written = load(Deno.readTextFileSync(new URL(`kinds/${kind}.yaml`, DATA))) as {
     readonly meta?: object;
     readonly spec?: unknown;
@@ -53,12 +53,12 @@ const facts = ({ key, meta, spec }: ConfigObject) => ({ key, meta, spec });
 const byKey = (a: { readonly key: string }, b: { readonly key: string }) => (a.key < b.key ? -1 : 1);
 
 Deno.test("every kind has its messages", () => {
-  assert.deepEqual(KIND_WIRE_TYPES.map(({ kind }) => kind).sort(), [...KINDS].sort());
+  assert.deepEqual(KIND_WIRE_TYPES.map(({ kind }) => kind).sort(), [...MESH_KINDS].sort());
 });
 
 for (const type of KIND_WIRE_TYPES) {
   Deno.test(`objects of kind ${type.kind} mean the same after they went to another control plane`, () => {
-    const kind = type.kind as Kind;
+    const kind = type.kind as MeshKind;
     const objects = [...cases(kind), ...samples().filter((object) => object.kind === kind)];
     assert.ok(objects.length > 1, `${objects.length} cases`);
     assert.deepEqual(travelled(type, objects).map(facts).sort(byKey), objects.map(facts).sort(byKey));

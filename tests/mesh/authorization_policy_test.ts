@@ -46,6 +46,29 @@ Deno.test("policies of the mesh, the namespace, labels and a named gateway hold 
   assert.deepEqual(names(index, edge(ROOT)), [`${ROOT}/mesh`, `${ROOT}/root-edge`]);
 });
 
+Deno.test("policies without targets hold at the workload of a waypoint together, also where labels choose no gateway", () => {
+  const index = new AuthorizationPolicyIndex(ROOT, { selectsGateways: false });
+  index.update([], [
+    policy("mesh", ROOT, {}),
+    policy("mesh-edge", ROOT, selects("edge")),
+    policy("all", "shop", {}),
+    policy("edge", "shop", selects("edge")),
+    policy("cart", "shop", selects("cart")),
+    policy("named", "shop", gateway),
+    policy("all", "pay", {}),
+  ]);
+  const [one, two] = [{ ...edge("shop"), ofWaypoint: [] }, { ...edge("shop"), ofWaypoint: [] }];
+  const found = () => index.layered(one).map(({ meta }) => `${meta.namespace}/${meta.name}`);
+  assert.deepEqual(found(), [`${ROOT}/mesh`, `${ROOT}/mesh-edge`, "shop/all", "shop/edge"]);
+  assert.deepEqual(index.of(one), []);
+  const list = index.layered(one);
+  assert.equal(index.layered(two), list, "replicas share the list");
+  index.update([], [policy("all", "lab", {})]);
+  assert.equal(index.layered(one), list);
+  index.update([policy("edge", "shop", selects("edge"))], []);
+  assert.deepEqual(found(), [`${ROOT}/mesh`, `${ROOT}/mesh-edge`, "shop/all"]);
+});
+
 const anyPolicy = fc.record({
   name: fc.constantFrom("a", "b", "c"),
   namespace: fc.constantFrom("shop", "pay", ROOT),

@@ -54,7 +54,7 @@ Deno.test("an entrance of several clusters is a single entrance with all their n
 });
 
 Deno.test("a change concerns only the networks whose entrances changed", () => {
-  const index = new EntranceIndex();
+  const index = new EntranceIndex(true);
   const way = (network: string, address: string) => [{ network, address, port: 1 }];
   assert.deepEqual(
     index.update(new Map([["a", way("a", "1.1.1.1")], ["b", way("b", "1.1.1.2")]])),

@@ -12,6 +12,7 @@ import type { Scope } from "../../lib/mesh/scope.ts";
 import { plainService } from "../../lib/registry/mock.ts";
 import { type Service, type ServiceKey, serviceKey } from "../../lib/registry/types.ts";
 import { inFile } from "../config/origins.ts";
+import { forService } from "./for_service.ts";
 
 export const ROOT = "mesh-system";
 
@@ -39,9 +40,11 @@ export function networkingObject(
   namespace: string,
   name: string,
   spec: object,
+  annotations: Readonly<Record<string, string>> = {},
 ): AnyConfigObject | undefined {
-  const tree = { apiVersion: "networking.mesh.io/v1", kind, metadata: { namespace, name }, spec };
-  return parseObject(tree, inFile("test"), { defaultNamespace: "default" }).object as AnyConfigObject | undefined;
+  const tree = { apiVersion: "networking.mesh.io/v1", kind, metadata: { namespace, name, annotations }, spec };
+  const { object } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
+  return object && forService(object as AnyConfigObject);
 }
 
 /** Services and objects, and a mesh that follows their changes. */
@@ -57,6 +60,7 @@ export class ScopeWorld {
       domainSuffix: "cluster.local",
       source: { service: (key) => this.services.get(key), endpoints: () => [] },
       scopeGatewayToNamespace: false,
+      gatewaySelectors: true,
       enhancedDestinationRuleMerge: true,
       sharedScopes: shared,
     });

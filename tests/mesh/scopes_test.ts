@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { covers } from "../../lib/mesh/host_match.ts";
+import { FOR_SERVICE_OF } from "./for_service.ts";
 import { assertShared, networkingObject, ROOT, ScopeWorld, seen } from "./scope_world.ts";
 
 const NAMESPACES = ["a", "b", "c", ROOT] as const;
@@ -143,13 +144,16 @@ const virtualService = fc.record({
   hosts: fc.uniqueArray(pattern, { minLength: 1 }),
   to: host,
   exportTo,
+  annotations: fc.option(namespace, { nil: undefined }).map((of): Record<string, string> =>
+    of === undefined ? {} : { [FOR_SERVICE_OF]: of }
+  ),
 })
-  .map(({ namespace, name, hosts, to, exportTo }) =>
+  .map(({ namespace, name, hosts, to, exportTo, annotations }) =>
     networkingObject("VirtualService", namespace, name, {
       hosts,
       ...exported(exportTo),
       http: [{ route: [{ destination: { host: to } }] }],
-    })
+    }, annotations)
   );
 
 const sidecar = fc.record({
@@ -216,7 +220,7 @@ Deno.test("the difference of two scopes names every difference", () => {
       for (const host of HOSTS) {
         if (ofA.service(host) !== ofB.service(host)) assert.ok(touches(host, ["services"]), host);
         if (ofA.virtualService(host, "http") !== ofB.virtualService(host, "http")) {
-          assert.ok(touches(host, ["virtualServices"]), host);
+          assert.ok(touches(host, ["services", "virtualServices"]), host);
         }
         if (ofA.destinationRules(host) !== ofB.destinationRules(host)) {
           assert.ok(touches(host, ["services", "destinationRules"]), host);

@@ -1,15 +1,16 @@
 /** Checks of texts: findings and their places, known findings, and the forms of the report. */
 import assert from "node:assert/strict";
-import { z } from "zod";
 import type { Finding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/finding/excerpt.ts";
+import { excerptOf, FileExcerpts, SourceLines } from "../../lib/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
+import { sarifForm } from "./sarif_form.ts";
 import { encodedTables } from "../../lib/offline/proxy_resources.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { resourcesIn } from "../../lib/simulate/decoded.ts";
+import { inFile } from "../config/origins.ts";
 import { example, meshOf } from "./mesh_of.ts";
 
 const shop = example("shop");
@@ -25,13 +26,13 @@ const v9 = { ...shop, "routes.yaml": shop["routes.yaml"]!.replace("subset: v1 }"
 function pointed(found: Finding, files: Record<string, string>): string {
   const { origin } = found.place;
   const file = origin?.from === "file" ? origin.file : "";
-  const excerpt = excerptOf(found, files[file]);
+  const excerpt = excerptOf(found, new SourceLines(files[file]!));
   return excerpt === undefined
     ? `${file}:${found.place.line}`
     : `${file}:${excerpt.line} ${excerpt.text.substr(excerpt.column - 1, excerpt.length)}`;
 }
 
-for (const folder of ["shop", "tour", "first-steps/mesh", "istio-spelling"]) {
+for (const folder of ["shop", "tour", "first-steps/mesh", "istio-spelling", "ambient"]) {
   Deno.test(`examples/${folder} has no errors`, () => {
     assert.deepEqual(check(example(folder)).findings.filter(({ severity }) => severity === "error"), []);
   });
@@ -166,7 +167,7 @@ spec: { hosts: [front.shop.svc.cluster.local], http: [{ route: [{ destination: {
 Deno.test("an excerpt marks the value, else the key, in YAML of both styles and in JSON", () => {
   const marked = (line: string, field: string, value: string) => {
     const found = { place: { objects: [], field, line: 1 }, value } as unknown as Finding;
-    const excerpt = excerptOf(found, line);
+    const excerpt = excerptOf(found, new SourceLines(line));
     return excerpt && [...line].slice(excerpt.column - 1, excerpt.column - 1 + excerpt.length).join("");
   };
   assert.equal(marked("      subset: v9", "spec.http[0].route[0].destination.subset", '"v9"'), "v9");
@@ -176,6 +177,24 @@ Deno.test("an excerpt marks the value, else the key, in YAML of both styles and 
   assert.equal(marked("  hosts: [ä, dor]", "spec.hosts[1]", '"dor"'), "dor");
   assert.equal(marked("  something: else", "spec.missing", ""), "something: else");
   assert.equal(marked("  kind: X", "", ""), undefined);
+});
+
+Deno.test("excerpts of many findings read and split their file once", () => {
+  let [reads, splits] = [0, 0];
+  const whole = "a: 1\n  subset: v9\n";
+  const split = (by: RegExp) => {
+    splits++;
+    return whole.split(by);
+  };
+  const excerpts = new FileExcerpts(() => {
+    reads++;
+    return { split, toString: () => whole } as unknown as string;
+  });
+  for (const line of [2, 2, 1, 2]) {
+    const place = { objects: [], field: "spec.subset", line, origin: inFile("a.yaml") };
+    assert.ok(excerpts.of({ place, value: '"v9"' } as unknown as Finding) !== undefined);
+  }
+  assert.deepEqual([reads, splits], [1, 1]);
 });
 
 Deno.test("a baseline recognizes findings that moved, and counts its findings that are gone", () => {
@@ -212,70 +231,24 @@ Deno.test("suppressions take either spelling of a code, and objects by a pattern
   assert.throws(() => readSuppressions(["IST1", "what", "MSH0101="]), /got "IST1", "what", "MSH0101="/);
 });
 
-/** Lists without duplicates, as the schema of SARIF demands for some lists. */
-const distinct = <T>(list: z.ZodType<T[]>) =>
-  list.refine((all) => new Set(all.map((one) => JSON.stringify(one))).size === all.length, "holds something twice");
-
-/**
- * The demands of the schema of SARIF 2.1.0 on the parts of our logs, and the parts used by common readers. Every part
- * is strict: the schema allows no other parts.
- */
-const sarif = z.strictObject({
-  $schema: z.string().url(),
-  version: z.literal("2.1.0"),
-  runs: z.array(z.strictObject({
-    tool: z.strictObject({
-      driver: z.strictObject({
-        name: z.string(),
-        semanticVersion: z.string().regex(/^\d+\.\d+\.\d+/),
-        rules: distinct(z.array(z.strictObject({
-          id: z.string(),
-          name: z.string().regex(/^[A-Z]\w+$/),
-          shortDescription: z.strictObject({ text: z.string().min(1) }),
-          fullDescription: z.strictObject({ text: z.string().min(1) }),
-          help: z.strictObject({ text: z.string().min(1) }),
-          properties: z.strictObject({ tags: distinct(z.array(z.string())) }).optional(),
-        }))),
-      }),
-    }),
-    columnKind: z.enum(["utf16CodeUnits", "unicodeCodePoints"]),
-    results: z.array(z.strictObject({
-      ruleId: z.string(),
-      ruleIndex: z.int().min(0),
-      level: z.enum(["error", "warning", "note", "none"]),
-      message: z.strictObject({ text: z.string().min(1) }),
-      locations: distinct(z.array(z.strictObject({
-        physicalLocation: z.strictObject({
-          artifactLocation: z.strictObject({ uri: z.string().regex(/^[^\s\\]+$/) }),
-          region: z.strictObject({
-            startLine: z.int().min(1),
-            startColumn: z.int().min(1).optional(),
-            endColumn: z.int().min(1).optional(),
-          }).optional(),
-        }).optional(),
-        logicalLocations: distinct(z.array(z.strictObject({ fullyQualifiedName: z.string(), kind: z.string() })))
-          .optional(),
-      }))),
-      partialFingerprints: z.record(z.string(), z.string()),
-    })),
-  })).length(1),
-});
-
 Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, regions, relative URIs", () => {
   const files = Object.fromEntries(Object.entries(v9).map(([name, text]) => [`my mesh/${name}`, text]));
   const { findings } = check(files);
   const located = findings.map((found) => {
     const { origin } = found.place;
-    return { found, excerpt: excerptOf(found, origin?.from === "file" ? files[origin.file] : undefined) };
+    return {
+      found,
+      excerpt: excerptOf(found, origin?.from === "file" ? new SourceLines(files[origin.file]!) : undefined),
+    };
   });
-  const log = sarif.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0"))));
+  const log = sarifForm.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0"))));
   const [run] = log.runs;
   const [result] = run!.results;
   assert.equal(run!.tool.driver.rules[result!.ruleIndex]!.id, result!.ruleId);
   const { artifactLocation, region } = result!.locations[0]!.physicalLocation!;
   assert.equal(artifactLocation.uri, "my%20mesh/routes.yaml");
   assert.equal(region!.endColumn! - region!.startColumn!, "v9".length);
-  assert.deepEqual(sarif.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
+  assert.deepEqual(sarifForm.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
 });
 
 Deno.test("SARIF of every code with an example has that form, and its results refer to the rules of their codes", () => {
@@ -283,9 +256,12 @@ Deno.test("SARIF of every code with an example has that form, and its results re
   // Each example is a separate mesh: together one mistake may hide another.
   const located = [...Deno.readDirSync(root)].flatMap(({ name }) => {
     const files = { "triggers.yaml": Deno.readTextFileSync(new URL(`${name}/triggers.yaml`, root)) };
-    return check(files).findings.map((found) => ({ found, excerpt: excerptOf(found, files["triggers.yaml"]) }));
+    return check(files).findings.map((found) => ({
+      found,
+      excerpt: excerptOf(found, new SourceLines(files["triggers.yaml"])),
+    }));
   });
-  const [run] = sarif.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0")))).runs;
+  const [run] = sarifForm.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0")))).runs;
   assert.ok(run!.tool.driver.rules.length > 50, `${run!.tool.driver.rules.length} rules`);
   for (const { ruleId, ruleIndex, locations } of run!.results) {
     assert.equal(run!.tool.driver.rules[ruleIndex]!.id, ruleId);
@@ -307,6 +283,6 @@ Deno.test("the line of a finding about a secret is not shown", () => {
   for (const found of findings) {
     const { origin } = found.place;
     assert.ok(origin?.from === "file" && found.place.line > 0);
-    assert.equal(excerptOf(found, files[origin.file as keyof typeof files]), undefined);
+    assert.equal(excerptOf(found, new SourceLines(files[origin.file as keyof typeof files])), undefined);
   }
 });

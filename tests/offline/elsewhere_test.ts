@@ -249,7 +249,11 @@ Deno.test("a name with a dot that is not a whole name is answered with the whole
   for (const host of ["cart.shop", "cart.shop.svc"]) {
     const rule = routing("DestinationRule", "cart", { host, trafficPolicy: { tls: { mode: "DISABLE" } } }, "client");
     const found = foundIn(cart + route("front", ["front.test"], { host }, "client") + rule);
-    assert.deepEqual(found.filter((one) => one.includes(`${host} has none`) && one.includes(whole)).length, 2, host);
+    assert.deepEqual(
+      found.filter((one) => one.includes(`no service has ${host}`) && one.includes(whole)).length,
+      2,
+      host,
+    );
   }
 });
 

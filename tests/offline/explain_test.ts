@@ -1,5 +1,7 @@
 /** The way of a request over both hops: each step with its field, nearly matching rules, and the end. */
 import assert from "node:assert/strict";
+import { explanationText } from "../../cmd/pilot-discovery/explain_text.ts";
+import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import { isServed } from "../../lib/debug/explanation.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
@@ -304,7 +306,7 @@ Deno.test("a service known only from manifests: its address is dialled, the orch
   );
   assert.match(
     notes.join("\n"),
-    /^Service shop\/front is known from its manifest alone \(front\.yaml:1\), and Services of/m,
+    /^Service shop\/front is known from its manifest alone \(front\.yaml:1\), and Services of manifests are served only with --registries=File/m,
   );
 
   const slice = `---
@@ -481,5 +483,17 @@ Deno.test("a request without a token is judged by its having no claims; of one w
   for (const [to, headers, expected] of cases) {
     const { end } = await explain(files, "shop/cart", { to, headers });
     assert.match(end.text, expected, JSON.stringify([to, headers]));
+  }
+});
+
+Deno.test("the text of a way fits a terminal, and says the same as for a program", async () => {
+  const way = await explain(shop, "shop/cart", { to: "http://reviews/", headers: ["x-beta: no"] });
+  const text = (width: number) => explanationText(way, { ...NO_TERMINAL, width }, { all: true });
+  const words = (width: number) => text(width).split(/\s+/);
+  const longest = (width: number) => Math.max(...text(width).split("\n").map((line) => line.length));
+  assert.ok(longest(Infinity) > 80, `${longest(Infinity)}`);
+  for (const width of [40, 60, 80]) {
+    assert.deepEqual(words(width), words(Infinity));
+    assert.ok(longest(width) <= width, text(width));
   }
 });

@@ -8,6 +8,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
+import type { OfflineMeshOptions } from "../../lib/offline/offline_mesh.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { type ExplainQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
 import { FieldPlaces } from "../../lib/offline/field_place.ts";
@@ -25,11 +26,12 @@ export function explained(
   from: string,
   question: ExplainQuestion,
   settings: WaySettings = {},
+  options: Pick<OfflineMeshOptions, "manifestServices"> = {},
 ): Promise<Explanation> {
-  const mesh = meshOf({ "mesh.yaml": yaml }, { settings: defaultSettings("pilot-discovery", settings) });
-  const { proxies, options } = proxiesOf(mesh);
+  const mesh = meshOf({ "mesh.yaml": yaml }, { settings: defaultSettings("pilot-discovery", settings), ...options });
+  const { proxies, options: known } = proxiesOf(mesh);
   const world = worldOf(mesh, proxies, new FieldPlaces(() => yaml));
-  return explainRequest(readQuestion(question), onWay(findProxy(from, proxies, options).proxy), world);
+  return explainRequest(readQuestion(question), onWay(findProxy(from, proxies, known).proxy), world);
 }
 
 /**
@@ -40,9 +42,10 @@ export async function wayOf(
   from: string,
   question: ExplainQuestion | string,
   settings: WaySettings = {},
+  options: Pick<OfflineMeshOptions, "manifestServices"> = {},
 ): Promise<string> {
   const asked = typeof question === "string" ? { to: question } : question;
-  const { hops, end } = await explained(yaml, from, asked, settings);
+  const { hops, end } = await explained(yaml, from, asked, settings, options);
   const cluster = hops[0]?.steps.findLast(({ what }) => what === "cluster")?.name ?? "no cluster";
   return `${cluster} > ${end.endpoint ?? end.status ?? end.kind}`;
 }

@@ -81,23 +81,34 @@ Deno.test("the test command runs a part, and its last line is the result", async
 /** Ports of the first steps. */
 const FIXED = ["15010", "8080", "15014", "8088", "15000"];
 
-/** Serves the first steps' folder at other ports, attaches the Envoy, edits, and sends the README's requests. */
-async function firstSteps(ports: readonly number[]): Promise<void> {
+/** What a test does while the server and the Envoy of the README run at other ports. */
+interface Attached {
+  /** The served copy of the example. */
+  readonly folder: string;
+  /** Text of the README with the other ports. */
+  readonly moved: (text: string) => string;
+  /** The output of a command of the README. */
+  readonly ask: (line: string) => Promise<string>;
+}
+
+/** Serves an example by the README's command, and attaches the Envoy of the first steps. */
+async function attached(
+  example: string,
+  ports: readonly number[],
+  use: (given: Attached) => Promise<void>,
+): Promise<void> {
   const moved = (text: string) =>
     FIXED.reduce((rest, port, i) => rest.replaceAll(new RegExp(`\\b${port}\\b`, "g"), `${ports[i]}`), text);
   const folder = await Deno.makeTempDir({ prefix: "mesh-readme-" });
   await Deno.mkdir(`${folder}/mesh`);
-  for (const { name } of Deno.readDirSync(`${root}examples/first-steps/mesh`)) {
-    const text = await Deno.readTextFile(`${root}examples/first-steps/mesh/${name}`);
+  for (const { name } of Deno.readDirSync(`${root}${example}`)) {
+    const text = await Deno.readTextFile(`${root}${example}/${name}`);
     await Deno.writeTextFile(`${folder}/mesh/${name}`, moved(text));
   }
   const bootstrap = moved(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`));
   await Deno.writeTextFile(`${folder}/envoy.yaml`, bootstrap);
   const addresses = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
-  const serve = command(/configDir=examples\/first-steps\/mesh$/).replace(
-    "examples/first-steps/mesh",
-    `${folder}/mesh`,
-  );
+  const serve = command(new RegExp(`configDir=${example}$`)).replace(example, `${folder}/mesh`);
   const attach = command(/_bin\/envoy -c/).replace("examples/first-steps/envoy.yaml", `${folder}/envoy.yaml`);
   const server = new Going(serve, ...addresses.map(moved), "--secureGRPCAddr=", "--ctrlz_port=0");
   const envoy = new Going(attach, "--use-dynamic-base-id", "-l", "warning");
@@ -106,9 +117,19 @@ async function firstSteps(ports: readonly number[]): Promise<void> {
     return (await run(moved(line.replaceAll("'", "")), "-sS")).text;
   };
   try {
+    await use({ folder: `${folder}/mesh`, moved, ask });
+  } finally {
+    await Promise.all([envoy.stop("SIGKILL"), server.stop("SIGTERM")]);
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Edits the first steps' folder, and sends the README's requests. */
+function firstSteps(ports: readonly number[]): Promise<void> {
+  return attached("examples/first-steps/mesh", ports, async ({ folder, moved, ask }) => {
     const hello = command(/^curl .*\/hello$/);
     await until("the answer", async () => await ask(hello) === "hello from the gateway\n");
-    const routes = `${folder}/mesh/routes.yaml`;
+    const routes = `${folder}/routes.yaml`;
     const edited = (await Deno.readTextFile(routes)).replace("hello from the", "good morning from the");
     await Deno.writeTextFile(routes, edited);
     await until("the edit", async () => await ask(hello) === "good morning from the gateway\n");
@@ -121,16 +142,34 @@ async function firstSteps(ports: readonly number[]): Promise<void> {
       const { text } = await run(moved(`curl -sS -o /dev/null -w %{http_code} http://${address}${path}`));
       assert.equal(text, "200", `${address}${path}`);
     }
-  } finally {
-    await Promise.all([envoy.stop("SIGKILL"), server.stop("SIGTERM")]);
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
+}
+
+/** Edits the folder of the Gateway API, and sends the README's request. */
+function gatewayApi(ports: readonly number[]): Promise<void> {
+  return attached("examples/gateway-api", ports, async ({ folder, moved, ask }) => {
+    const old = command(/^curl .*\/old\/page$/);
+    const leadsTo = async (path: string) =>
+      (await ask(old)).includes(`location: ${moved("http://127.0.0.1:8088")}${path}`);
+    await until("the answer", () => leadsTo("/new/page"));
+    const routes = `${folder}/routes.yaml`;
+    const edited = (await Deno.readTextFile(routes)).replace("replacePrefixMatch: /new", "replacePrefixMatch: /newer");
+    await Deno.writeTextFile(routes, edited);
+    await until("the edit", () => leadsTo("/newer/page"));
+  });
 }
 
 Deno.test({
   name: "the first steps: the server serves the folder, the Envoy attaches, curl is answered, an edit is live",
   ignore: envoyPath() === undefined,
   fn: () => withPorts(FIXED.length, firstSteps),
+});
+
+Deno.test({
+  name:
+    "the Gateway API's folder: the server serves the folder, the same Envoy attaches, curl is answered, an edit is live",
+  ignore: envoyPath() === undefined,
+  fn: () => withPorts(FIXED.length, gatewayApi),
 });
 
 Deno.test("the Istio folder's command serves it, and nothing is wrong with it", async () => {
@@ -170,6 +209,17 @@ function within(part: unknown, whole: unknown, at: string): void {
     within(value, (whole as Record<string, unknown>)?.[key], `${at}.${key}`);
   }
 }
+
+Deno.test("the figures beside Istio's are rows of the page of benchmarks", async () => {
+  const rows = (text: string) =>
+    text.split("\n").filter((line) => / CPU s |\d ms |MiB /.test(line)).map((line) =>
+      line.split("|").map((cell) => cell.trim()).slice(1, 4).join(" | ")
+    );
+  const shown = rows(readme.split("## ")[0]!);
+  assert.ok(shown.length > 3, "the README shows figures");
+  const measured = new Set(rows(await Deno.readTextFile(`${root}docs/benchmarks.md`)));
+  assert.deepEqual(shown.filter((row) => !measured.has(row)), []);
+});
 
 Deno.test("the bootstrap in the README equals the example's bootstrap", () => {
   const [, shown] = /```yaml\n([\s\S]*?)```/.exec(readme)!;

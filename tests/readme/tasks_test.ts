@@ -1,55 +1,94 @@
 /**
- * The pages of whole tasks are true from the first line to the last: files are saved, and each command prints the text
- * below it on the page.
+ * The pages of whole tasks are true from the first line to the last: a shell runs each command as it is printed, in an
+ * empty folder, and each command prints the text below it on the page.
  */
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
+import { inOwnNetwork, withoutOwnNetwork } from "../e2e/support/own_network.ts";
+import { envoyPath } from "../envoy/path.ts";
 import { shownCommand } from "./shown_command.ts";
+import { pageSteps, printsAsShown, resultOf } from "./task_page.ts";
 
-const root = new URL("../..", import.meta.url).pathname;
-const tasks = [...Deno.readDirSync(`${root}docs/users`)].map(({ name }) => name).filter((name) =>
-  name.startsWith("task_")
-).sort();
+const users = new URL("../../docs/users/", import.meta.url).pathname;
+const tasks = [...Deno.readDirSync(users)].map(({ name }) => name).filter((name) => name.startsWith("task_")).sort();
+const textOf = (page: string) => Deno.readTextFileSync(`${users}${page}`);
 
-/** Steps of a page, in order. */
-type Step =
-  | { readonly save: string; readonly text: string }
-  | { readonly command: string; readonly prints: string };
+/** Pages about a cluster: their commands for files run, those of `kubectl` do not. */
+const OF_CLUSTERS = new Set(["task_ambient.md"]);
 
-function stepsOf(page: string): Step[] {
-  const steps =
-    /save as\s+`([\w./-]+)`:\n\n```yaml\n([\s\S]*?)^```|^```sh\n(pilot-discovery [^\n]*)\n```\n\n```text\n([\s\S]*?)^```/gim;
-  return [...page.matchAll(steps)].map(([, save, text = "", command = "", prints = ""]) =>
-    save === undefined ? { command, prints } : { save, text }
-  );
-}
+Deno.test("there are pages of whole tasks", () => assert.equal(tasks.length, 6));
 
-for (const task of tasks) {
-  Deno.test(`docs/users/${task} is true, step by step`, async () => {
-    const steps = stepsOf(Deno.readTextFileSync(`${root}docs/users/${task}`));
-    const saved = steps.flatMap((step) => "save" in step ? [step.save] : []);
-    assert.ok(saved.length > 1 && steps.length > saved.length + 1, "the page has files and commands");
-    const top = saved[0]!.split("/")[0]!;
-    const folder = await Deno.makeTempDir();
-    const here = (text: string) => text.replaceAll(new RegExp(`(?<![\\w/])${top}/`, "g"), `${folder}/`);
-    for (const step of steps) {
-      if ("save" in step) {
-        // A page that changes a folder copies the folder first.
-        const at = dirname(here(step.save));
-        const isNew = await Deno.stat(at).then(() => false, () => true);
-        await Deno.mkdir(at, { recursive: true });
-        for (const other of isNew ? saved.slice(0, saved.indexOf(step.save)) : []) {
-          await Deno.copyFile(here(other), `${at}/${other.split("/").at(-1)}`);
-        }
-        await Deno.writeTextFile(here(step.save), step.text);
-      } else {
-        const { text, trouble } = await shownCommand(here(step.command));
-        assert.notEqual(text, "", trouble);
-        assert.equal(text.replaceAll(`${folder}/`, `${top}/`), step.prints, step.command);
-      }
-    }
-    await Deno.remove(folder, { recursive: true });
+for (const page of tasks) {
+  if (OF_CLUSTERS.has(page)) {
+    Deno.test(`the commands for files on docs/users/${page} print what the page shows`, () => filesAlone(page));
+    continue;
+  }
+  const missing = withoutOwnNetwork ?? (envoyPath() === undefined ? "there is no Envoy" : undefined);
+  Deno.test({
+    name: `docs/users/${page} leads from an empty folder to its result${missing === undefined ? "" : ` (${missing})`}`,
+    ignore: missing !== undefined,
+    fn: () => followed(page),
+  });
+  Deno.test(`the result at the top of docs/users/${page} is an output of the page`, () => {
+    const text = textOf(page);
+    const { texts, pictures } = resultOf(text);
+    assert.ok(texts.length + pictures.length > 0, "the page begins with its result");
+    const steps = pageSteps(text);
+    const outputs = steps.flatMap((step) => "run" in step && step.prints !== undefined ? [step.prints] : []);
+    const taken = steps.flatMap((step) => "open" in step ? [step.picture] : []);
+    assert.deepEqual(
+      texts.filter((text) =>
+        !outputs.some((output) => output.includes(text) || printsAsShown("uniq -c", output, text))
+      ),
+      [],
+    );
+    assert.deepEqual(pictures.filter((picture) => !taken.includes(picture)), []);
   });
 }
 
-Deno.test("there are pages of whole tasks", () => assert.equal(tasks.length, 3));
+/** Follows a page. With `UPDATE_TASKS=1` its outputs and pictures become the present outputs and pictures. */
+async function followed(page: string): Promise<void> {
+  const file = new URL("./task_run.ts", import.meta.url);
+  if (Deno.env.get("UPDATE_TASKS") !== "1") return await inOwnNetwork(file, { variables: { TASK_PAGE: page } });
+  const writes = await Deno.makeTempDir();
+  await inOwnNetwork(file, { variables: { TASK_PAGE: page, TASK_WRITES: writes } });
+  await Deno.copyFile(`${writes}/${page}`, `${users}${page}`);
+  for (const step of pageSteps(textOf(page))) {
+    if ("open" in step) await Deno.copyFile(`${writes}/${step.picture}`, `${users}${step.picture}`);
+  }
+  await Deno.remove(writes, { recursive: true });
+}
+
+/** Runs the commands of `pilot-discovery` on a page whose other commands need a cluster. */
+async function filesAlone(page: string): Promise<void> {
+  const steps = pageSteps(textOf(page)).filter((step) =>
+    !("run" in step) || /^pilot-discovery [^|\n]*\n$/.test(step.run)
+  );
+  const top = steps.flatMap((step) => "save" in step ? [step.save.split("/")[0]!] : [])[0]!;
+  const folder = await Deno.makeTempDir();
+  const here = (text: string) => text.replaceAll(new RegExp(`(?<![\\w/])${top}/`, "g"), `${folder}/${top}/`);
+  await Deno.mkdir(`${folder}/${top}/mesh`, { recursive: true });
+  let shown = 0;
+  for (const step of steps) {
+    if ("save" in step) await Deno.writeTextFile(`${folder}/${step.save}`, step.text);
+    else if ("run" in step && step.prints !== undefined) {
+      const { text, trouble } = await shownCommand(here(step.run.trimEnd()));
+      assert.equal(text.replaceAll(`${folder}/`, ""), step.prints, `${step.run}${trouble}`);
+      shown++;
+    }
+  }
+  assert.ok(shown > 3, "the page shows outputs");
+  await Deno.remove(folder, { recursive: true });
+}
+
+Deno.test("each picture of the pages is small, is a PNG, and is on a page", () => {
+  const used = new Set(
+    tasks.flatMap((page) => [...textOf(page).matchAll(/\]\((pictures\/[\w.]+)\)/g)].map(([, at]) => at)),
+  );
+  const there = [...Deno.readDirSync(`${users}pictures`)].map(({ name }) => `pictures/${name}`);
+  assert.deepEqual(there.toSorted(), [...used].toSorted());
+  for (const path of there) {
+    const bytes = Deno.readFileSync(`${users}${path}`);
+    assert.ok(bytes.length < 60_000, `${path} has ${bytes.length} bytes`);
+    assert.equal(new TextDecoder("latin1").decode(bytes.subarray(1, 4)), "PNG", path);
+  }
+});

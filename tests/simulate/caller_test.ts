@@ -39,7 +39,7 @@ Deno.test("a verdict on a caller without a known account is that on every accoun
         assert.ok(error instanceof NotJudged);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 300) },
   );
   assert.ok(judged > 100, `${judged} of 300`);
 });

@@ -69,7 +69,7 @@ Deno.test("a list page's rows are JSON for programs, and a table in the order fo
   assert.deepEqual(await page.json(""), { status: 200, body: '["ann","bea","cat"]\n' });
   const html = await page.html("");
   assert.deepEqual(names(html), ["cat", "bea", "ann"]);
-  assert.match(html, /<span class="bad">✗ leaks<\/span>/);
+  assert.match(html, /<span class="bad state">✗ leaks<\/span>/);
 });
 
 Deno.test("a filter for programs is a filter for people as well, in the spelling of the rows", async () => {

@@ -48,6 +48,8 @@ const PAGES = [
   ],
   ...["", "resources", "tree", "policies", "request"].map((view) => `/config_dump?proxyID=a.x&view=${view}`),
   ...[
+    "/graph",
+    "/graph?namespace=x",
     "/inject",
     "/krtz",
     "/live?object=ServiceEntry/x/a",
@@ -123,11 +125,11 @@ Deno.test("/ leads to the overview, and only this machine and this server's name
     const root = await ask(ports.http, "/");
     assert.deepEqual([root.status, root.headers.get("location")], [302, "/debug"]);
     const { body } = await ask(ports.http, "/debug");
-    assert.match(body, /Proxies synced of connected[\s\S]*0 of 0/);
+    assert.match(body, /aria-label="Verdict"[\s\S]*No proxy is connected/);
     // A page of another name that resolves to this machine, and a page of another origin.
     for (const headers of [{ host: "evil.example.com" }, { origin: "http://evil.example.com" }]) {
       const answer = await raw(ports.http, "/debug", headers);
-      assert.doesNotMatch(answer, /Proxies synced/);
+      assert.doesNotMatch(answer, /Verdict/);
       for (const path of ["/debug/events", "/debug/assets/page.js", "/debug/configz"]) {
         assert.match(await raw(ports.http, path, headers), /^HTTP\/1\.1 403 /, path);
       }

@@ -48,7 +48,8 @@ async function withProxy(
     await run(async (query) => {
       const url = `http://127.0.0.1:${ports.http}/debug/config_dump?proxyID=a.x&${query}`;
       const html = await (await fetch(url, { headers: { accept: "text/html" } })).text();
-      return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").replaceAll("&#38;", "&").replaceAll("&#34;", '"');
+      return html.replaceAll("<wbr>", "").replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").replaceAll("&#38;", "&")
+        .replaceAll("&#34;", '"');
     });
   }, options);
 }
@@ -151,4 +152,29 @@ Deno.test("a field of a nearer object has precedence, others stay, lists are rep
     "list=[3] near",
     'mtls.mode="B" near',
   ]);
+});
+
+Deno.test("the page says why a proxy that is told to ask for its resources gets everything", async () => {
+  const metadata = { fields: { ON_DEMAND: { stringValue: "true" } } };
+  const grpc = { fields: { ...metadata.fields, GENERATOR: { stringValue: "grpc" } } };
+  const id = (type: string) => `${type}~10.0.0.1~a.x~x.svc.cluster.local`;
+  const cases = [
+    [
+      { id: id("sidecar"), metadata },
+      /Gets everything on-demand discovery needs the delta protocol, and PILOT_ENABLE_VHDS/,
+    ],
+    [
+      { id: id("router"), metadata },
+      /Gets everything on-demand discovery is for sidecars, and this proxy is a gateway/,
+    ],
+    [{ id: id("sidecar"), metadata: grpc }, /Gets everything .* this proxy is a gRPC library/],
+  ] as const;
+  for (const [node, says] of cases) {
+    await withServer({ "world.yaml": WORLD }, async ({ ports }) => {
+      using _proxy = await TestProxy.attach(ports.grpc, node);
+      const url = `http://127.0.0.1:${ports.http}/debug/config_dump?proxyID=a.x`;
+      const html = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+      assert.match(html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " "), says);
+    });
+  }
 });

@@ -60,7 +60,7 @@ Deno.test("policies are listed with effect and workloads, and filtered; caches a
     assert.match(await page(ports.http, "authorizationz?proxyID=nobody"), /Not connected here/);
     assert.match(
       await page(ports.http, "cachez"),
-      /envoy\.config\.cluster\.v3\.Cluster<[^]*<td>\d+ B<[^]*curl -X POST/,
+      /envoy\.config\.cluster\.v3\.Cluster<[^]*>\d+ B<[^]*curl -X POST/,
     );
     assert.match(await page(ports.http, "list"), /<a href="\/debug\/pushcontext">pushcontext<\/a>/);
   });

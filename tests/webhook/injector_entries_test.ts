@@ -51,12 +51,12 @@ Deno.test("a pod meets at most one entry of all revisions", () => {
 });
 
 Deno.test("labels in either spelling select the same pods", () => {
-  const inOne = (peers: boolean) => (labels: Labels) =>
-    Object.fromEntries(Object.entries(labels).filter(([key]) => /istio/.test(key) === peers));
+  const inOne = (istio: boolean) => (labels: Labels) =>
+    Object.fromEntries(Object.entries(labels).filter(([key]) => /istio/.test(key) === istio));
   const own = (labels: Labels) =>
     Object.fromEntries(Object.entries(labels).map(([key, value]) => [ownKey(key), value]));
-  fc.assert(fc.property(namespaces, pods, fc.boolean(), (all, ofAll, peers) => {
-    const [ofNamespace, ofPod] = [inOne(peers)(all), inOne(peers)(ofAll)];
+  fc.assert(fc.property(namespaces, pods, fc.boolean(), (all, ofAll, istio) => {
+    const [ofNamespace, ofPod] = [inOne(istio)(all), inOne(istio)(ofAll)];
     assert.equal(isAskedFor(scope, own(ofNamespace), own(ofPod)), entriesMet(ofNamespace, ofPod).length > 0);
   }));
 });

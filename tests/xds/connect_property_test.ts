@@ -89,5 +89,5 @@ Deno.test("in any order of events each view is closed once, and nothing is sent 
       assert.deepEqual([at.streams, at.client.late, at.errors, at.client.goAways], [0, 0, [], []]);
     },
   );
-  await fc.assert(property, { numRuns: 300 });
+  await fc.assert(property, { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 300) });
 });

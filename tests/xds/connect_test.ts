@@ -53,6 +53,24 @@ Deno.test("past the deadline the stream ends with UNAVAILABLE and the event that
   assert.deepEqual([at.source.memory.closed, at.streams, at.client.late, at.errors], [["1"], 0, 0, []]);
 });
 
+for (const when of ["inside connect", "later"] as const) {
+  Deno.test(`a view that comes for certain has no deadline, if the source says so ${when}`, async () => {
+    await using at = new ConnectServer({ connectTimeout: 20 });
+    if (when === "inside connect") {
+      at.source.onConnect = ({ control, request }) => request.node.id === "1" && control.comes();
+    }
+    at.ask(1, CLUSTER);
+    if (when === "later") at.connectOf(1).control.comes();
+    at.ask(3, CLUSTER);
+    await at.client.until(() => at.client.ends.has(3));
+    assert.equal(at.end(3)[0], "status 14", "the deadline of a client that came later has passed");
+    assert.deepEqual([at.end(1), at.connectOf(1).control.signal.aborted], [[undefined, undefined], false]);
+    at.connectOf(1).resolve();
+    await at.client.read();
+    assert.deepEqual([at.received(1), at.streams], [[CLUSTER], 1]);
+  });
+}
+
 Deno.test("a client that leaves while its view is awaited aborts the wait; a view that comes yet is closed once", async () => {
   await using at = new ConnectServer();
   at.ask(1, CLUSTER);

@@ -149,7 +149,7 @@ for (const delta of [true, false]) {
         }
         model.finish();
       }),
-      { numRuns: 500 },
+      { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 500) },
     );
   });
 }

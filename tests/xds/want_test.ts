@@ -318,3 +318,18 @@ Deno.test("over the wire a decision is sent by the push queue, without any push"
   await at.client.until(() => at.received(1).length > 0 && at.received(3).length > 0);
   assert.deepEqual([at.received(1), at.received(3)], [[ENDPOINTS], [ENDPOINTS]]);
 });
+
+Deno.test("a cluster asked for by name that goes and comes back before listeners have settled is at the client", () => {
+  const source = new OnDemandSource([CLUSTER, LISTENER], []);
+  source.decide(CLUSTER, ["a"], "1");
+  const client = new StreamClient<OnDemandView>(source, true);
+  client.ask(CLUSTER, { names: ["a"] });
+  client.ask(LISTENER, { names: ["*"] });
+  source.decide(CLUSTER, ["a"], undefined);
+  client.accept(CLUSTER);
+  source.decide(CLUSTER, ["a"], "1");
+  source.decide(LISTENER, ["*"], undefined);
+  while (client.inbox.length > 0) client.accept();
+  assert.deepEqual([...client.has.get(CLUSTER) ?? []].map(([name]) => name), ["a"]);
+  client.close();
+});

@@ -14,7 +14,6 @@ import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
 import { statsAnnotation, statsConfig, type StatsFinding } from "./stats.ts";
 import { tracingConfig } from "./tracing.ts";
 
-/** Inputs of a bootstrap. */
 export interface BootstrapInput {
   readonly node: AgentNode;
   readonly proxy: ProxySettings;

@@ -17,7 +17,6 @@ export interface GrpcCertificateFiles {
   readonly roots: string;
 }
 
-/** Inputs of the bootstrap. */
 export interface GrpcBootstrapInput {
   readonly node: AgentNode;
   /** Absolute path of the relay's socket. */

@@ -28,7 +28,6 @@ export interface EnvoyArgumentsInput {
 /** Time, level, component, text. */
 const LOG_FORMAT = "%Y-%m-%dT%T.%fZ\t%l\tenvoy %n %g:%#\t%v\tthread=%t";
 
-/** The arguments of Envoy. */
 export function envoyArguments(input: EnvoyArgumentsInput): string[] {
   const components = Object.entries(input.componentLevels).map(([name, level]) => `${name}:${level}`).join(",");
   return [

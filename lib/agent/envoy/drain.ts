@@ -7,13 +7,13 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { EnvoyAdmin } from "./admin.ts";
 
-/** How long is drained. Times in ms. */
+/** The duration of draining. Times in ms. */
 export interface DrainRules {
   /** Sidecars drain inbound listeners alone: the application may need outbound listeners until the end. */
   readonly inboundOnly: boolean;
   /** Time from the start of draining to the end of Envoy. */
   readonly terminationDrainDuration: number;
-  /** Ends earlier or later: when no client is connected. */
+  /** Drains until no client is connected, instead of for `terminationDrainDuration`. */
   readonly untilIdle: boolean;
   /** With `untilIdle`: time before connections are counted. */
   readonly minimumDrainDuration: number;

@@ -7,7 +7,7 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { MetadataValue } from "./node_metadata.ts";
 
 /** Role of a proxy, as on the command line. */
-export type AgentRole = "sidecar" | "router";
+export type AgentRole = "sidecar" | "router" | "waypoint";
 
 /** The locality of a workload. */
 export interface NodeLocality {

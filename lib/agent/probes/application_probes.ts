@@ -36,7 +36,7 @@ export class ApplicationProbes {
     this.#input = input;
   }
 
-  /** The application's answer. @throws {Error} saying why there is none in time */
+  /** The application's answer. @throws {Error} With the reason, if no answer comes in time. */
   probe(path: string, { timeout, probe }: AppProber, request: HttpRequest): Promise<HttpResponse> {
     return within(
       { timeout, signal: request.signal, clock: this.#input.clock },
@@ -70,7 +70,7 @@ export class ApplicationProbes {
     const host = applicationHost(request.host, statusPort, `${bracketed(own)}:${port}`, port);
     const client = this.#clients.getOrInsertComputed(path, () => new HttpProber(this.#input));
     const answer = await client.get({ address, target, secure, host, headers: request.headers }, signal);
-    // A redirect needs a location. The caller must not follow the redirect, and has the status already.
+    // A redirect to another host counts as success for kubelet. The answer is 200, so that kubelet does not follow it.
     if (answer.status >= 300 && answer.status < 400) return textResponse(200, "");
     const { status, contentType = "", body } = answer;
     const isText = /^[\x20-\x7e]+$/.test(contentType);

@@ -118,7 +118,6 @@ export interface RelayStep {
 export const MAX_KEPT = 16 * 1024 * 1024;
 
 const LISTENER_TYPE = "type.googleapis.com/envoy.config.listener.v3.Listener";
-/** Types of a proxy. */
 const PROXY_TYPES = /^type\.googleapis\.com\/(?:envoy\.|istio\.workload\.)/;
 
 /** A relay before the first stream. */

@@ -67,7 +67,6 @@ export interface RelayedAnswer {
   readonly code: number | undefined;
 }
 
-/** Reads an answer. */
 export function readAnswer(variant: RelayVariant, bytes: Uint8Array): RelayedAnswer {
   const fields = FIELDS[variant].request;
   const found: { typeUrl: string; nonce: string; code: number | undefined } = {

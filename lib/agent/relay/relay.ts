@@ -1,7 +1,7 @@
 /**
  * The relay at work: the machine of `./machine.ts` between a gRPC server for the proxy and streams to the server.
  *
- * Permissions: read, write (the socket), and those of the upstream.
+ * Permissions: read, write (the socket), and the permissions of the upstream.
  *
  * @module
  */

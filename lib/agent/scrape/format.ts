@@ -8,7 +8,6 @@
  */
 import type { KeepComment } from "./whole_lines.ts";
 
-/** A format of text. */
 export type MetricsFormat = "text" | "openmetrics 0.0.1" | "openmetrics 1.0.0";
 
 const OPEN_METRICS = "application/openmetrics-text";

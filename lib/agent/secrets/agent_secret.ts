@@ -59,7 +59,6 @@ export interface SecretListener {
   failed(reason: string): void;
 }
 
-/** A source of secrets. */
 export interface SecretSource {
   /**
    * Watches a secret. Calls back at once if the secret exists, otherwise when it appears, and again for every

@@ -13,7 +13,6 @@ import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { judgeAuthorities, judgePair } from "../../pki/credential.ts";
 import type { AgentSecret, SecretListener, SecretSource } from "./agent_secret.ts";
 
-/** Files of a secret. */
 export type SecretFiles =
   | { readonly chain: string; readonly key: string }
   | { readonly roots: string };

@@ -7,6 +7,7 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import type { DrainRules } from "../envoy/drain.ts";
+import type { AgentRole } from "../node/agent_node.ts";
 import type { AgentWorkload } from "../node/workload.ts";
 import type { AgentPaths } from "./agent_paths.ts";
 
@@ -56,7 +57,7 @@ export const XDS_SOCKET = "XDS";
 
 /** How an agent drains, by its role and settings. */
 export function drainRulesOf(
-  role: "sidecar" | "router",
+  role: AgentRole,
   proxy: ProxySettings,
   settings: Pick<SettingsOf<"pilot-agent">, "EXIT_ON_ZERO_ACTIVE_CONNECTIONS" | "MINIMUM_DRAIN_DURATION">,
 ): DrainRules {

@@ -49,7 +49,6 @@ export interface AgentGiven {
   readonly kernel: AgentKernel;
 }
 
-/** The list. */
 export const AGENT_PARTS = PartList.of<AgentGiven>()
   .add({
     name: "plan",

@@ -1,7 +1,7 @@
 /**
  * Wasm modules in an agent. Few agents have modules, so the code is loaded with the first extension configuration.
  *
- * Permissions: those of `load_wasm.ts`.
+ * Permissions: the permissions of `load_wasm.ts`.
  *
  * @module
  */

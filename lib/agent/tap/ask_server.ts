@@ -4,7 +4,7 @@
  *
  * Each has a stream of its own: a server refuses by ending the stream, which must not be the proxy's.
  *
- * Permissions: those of the upstream.
+ * Permissions: the permissions of the upstream.
  *
  * @module
  */

@@ -10,7 +10,6 @@ import type { Guard, Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { ACCESS_TOKEN, ExchangeError, type ExchangeRequest, readExchangeRequest } from "./exchange_request.ts";
 
-/** An issued token. */
 export interface IssuedToken {
   readonly token: string;
   /** Milliseconds since 1970. */

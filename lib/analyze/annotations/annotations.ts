@@ -6,7 +6,7 @@
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
 import { joinPath } from "../../config/schema/field.ts";
-import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
+import { istioKey, spelledKey } from "../../config/spelling/istio.ts";
 import type { Origin } from "../../finding/origin.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
@@ -110,7 +110,8 @@ function look(
     const spelled = spelledKey(origin, name);
     const field = joinPath(`${path}.annotations`, spelled);
     if (known.on !== undefined && !known.on.includes(kind)) {
-      const expected = `it at ${known.on.join(" or ")}${known.on.includes("Pod") ? ", or at a template of pods" : ""}`;
+      const template = known.on.includes("Pod") ? " or a template of pods" : "";
+      const expected = `the annotation at ${known.on.join(" or ")}${template}`;
       report("warning", "misplaced-annotation", { field, value, expected });
       continue;
     }
@@ -118,11 +119,15 @@ function look(
     if (expected !== undefined) report("warning", "wrong-annotation", { field, value, expected });
     // Both spellings side by side are for servers of several versions.
     else if (known.deprecated && !Object.hasOwn(labels, name)) {
-      const successor = ANNOTATION_SUCCESSORS.get(name) ?? "nothing: it does nothing any more";
-      const expected = spelled === name ? successor : successor.split(" ").map(peersKey).join(" ");
+      const successor = ANNOTATION_SUCCESSORS.get(name) ?? "no such annotation: the annotation does nothing any more";
+      const expected = spelled === name ? successor : successor.split(" ").map(istioKey).join(" ");
       report("info", "deprecated-annotation", { field, value, expected });
     } else if (known.status === "alpha" && known.on !== undefined && !known.deprecated) {
-      report("info", "alpha-annotation", { field, value, expected: "no reliance on it across versions" });
+      report("info", "alpha-annotation", {
+        field,
+        value,
+        expected: "no use of the annotation where upgrades must not change behaviour",
+      });
     }
   }
 }

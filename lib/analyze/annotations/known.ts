@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ROLLOUT_ANNOTATIONS } from "../../rollout/plan.ts";
 
 export interface KnownAnnotation {
   /** Kinds that use the annotation. `Pod` stands for every kind that makes pods. Absent: any kind. */
@@ -22,9 +23,9 @@ const old = (domain: string, ...names: readonly string[]): [string, KnownAnnotat
 /** All known annotations, by name. */
 export const KNOWN_ANNOTATIONS: ReadonlyMap<string, KnownAnnotation> = new Map<string, KnownAnnotation>([
   ["galley.mesh.io/analyze-suppress", { status: "alpha" }],
-  ["internal.mesh.io/route-semantics", alpha("VirtualService")],
   ["gateway.mesh.io/controller-version", { status: "alpha" }],
   ["mesh.io/dry-run", alpha("AuthorizationPolicy")],
+  ...ROLLOUT_ANNOTATIONS.map((name): [string, KnownAnnotation] => [name, { status: "alpha" }]),
   ["sidecar.mesh.io/inject", { on: POD, status: "beta", deprecated: true }],
   ["proxy.mesh.io/config", { on: POD, status: "beta" }],
   ["ambient.mesh.io/redirection", { on: POD, status: "beta" }],

@@ -6,7 +6,7 @@
 import { WORKLOAD_KINDS } from "../../config/facts/workload_data.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { Origin } from "../../finding/origin.ts";
-import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
+import { istioKey, spelledKey } from "../../config/spelling/istio.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer, ReportMistake, SubjectKind } from "../analyzer.ts";
@@ -45,7 +45,7 @@ function lookAt(
     if (!OWN.test(name) || KNOWN_ANNOTATIONS.has(name)) continue;
     const closest = nearestName(name, KNOWN_ANNOTATIONS.keys());
     const spelled = spelledKey(origin, name);
-    const meant = closest === undefined || spelled === name ? closest : peersKey(closest);
+    const meant = closest === undefined || spelled === name ? closest : istioKey(closest);
     report("warning", "unknown-annotation", {
       field: `${at}.annotations[${JSON.stringify(spelled)}]`,
       value: spelled,

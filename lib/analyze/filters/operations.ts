@@ -133,6 +133,6 @@ function reportOrder({ patch }: ConfigPatch, field: string, byVersion: boolean, 
   report("warning", byVersion ? "filter-order-by-version" : "filter-order", {
     field,
     value: patch.operation,
-    expected: "a priority beside it, or INSERT_FIRST",
+    expected: "a priority in the object, or operation INSERT_FIRST",
   });
 }

@@ -81,7 +81,9 @@ class Rivals {
  */
 function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
   if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.isListUnknown("workloads")) return [];
-  const namespaces = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
+  const namespaces = read.gatewaysServeOwnNamespace || gateway.spec.internal !== undefined
+    ? [gateway.meta.namespace]
+    : read.namespaceNames();
   const found = new Map<string, WorkloadFact>();
   for (const namespace of namespaces) {
     for (const workload of read.gatewayWorkloads(gateway, namespace)) {
@@ -114,7 +116,7 @@ function lookForHosts(rivals: Rivals, server: GatewayServerSpec, at: number, rep
       expected: `a host that no other Gateway of the workload has on port ${server.port.number} (${name} ${which})`,
       others: [other.key],
       effect: isMerged
-        ? `Routes of both are served; of two for the same requests that of ${name} decides, the older one.`
+        ? `The routes of both Gateways are served. Where two routes match, the route of the older Gateway ${name} decides.`
         : `Only ${name} is served there: it is older.`,
     });
     break;
@@ -182,7 +184,8 @@ function isOfOneWorkload(a: GatewayObject, b: GatewayObject, read: AnalysisReade
 
 /** Whether a workload may serve both Gateways. */
 function mayShare(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
-  return a.key !== b.key && (!read.gatewaysServeOwnNamespace || a.meta.namespace === b.meta.namespace);
+  const isLocal = read.gatewaysServeOwnNamespace || a.spec.internal !== undefined || b.spec.internal !== undefined;
+  return a.key !== b.key && (!isLocal || a.meta.namespace === b.meta.namespace);
 }
 
 /** Whether every workload of the inner selectors is also a workload of the outer selectors. */

@@ -14,7 +14,9 @@ export interface CredentialFault {
   readonly severity: "error" | "warning";
   /** Follows `a Secret ` or `a ConfigMap `. */
   readonly wanted: string;
-  /** What the secret has instead. The text follows the secret's name. */
+  /** Key of the faulty text in the data; absent: the keys themselves are the fault. */
+  readonly key?: string;
+  /** The actual content. The text follows the name of the secret, or the key and the name. */
   readonly has: string;
 }
 
@@ -36,16 +38,20 @@ export function pairFault({ spec: { data } }: Fact<"Secret">, read: AnalysisRead
   if (verdict === undefined) return undefined;
   switch (verdict.problem) {
     case "certificate":
-      return unusable(`whose ${certificate} is a certificate in PEM form that Envoy takes`, verdict.why);
+      return unusable(certificate, `whose ${certificate} is a certificate in PEM form that Envoy takes`, verdict.why);
     case "key":
-      return unusable(`whose ${key} is a private key in PEM form that Envoy takes`, verdict.why);
+      return unusable(key, `whose ${key} is a private key in PEM form that Envoy takes`, verdict.why);
     case "pair":
-      return unusable(`whose ${key} is the key of ${certificate}`, verdict.why);
+      return unusable(key, `whose ${key} is the key of ${certificate}`, verdict.why);
     case undefined: {
       const staple = data[STAPLE];
       return timeFault(certificate, verdict, read) ??
         (!staple?.length || judgeStaple(data[certificate]!, staple) ? undefined : {
-          ...unusable(`whose ${STAPLE} is an OCSP response about ${certificate}`, "is not, and is not sent"),
+          ...unusable(
+            STAPLE,
+            `whose ${STAPLE} is an OCSP response about ${certificate}`,
+            "is another text, and is not sent",
+          ),
           severity: "warning",
         });
     }
@@ -66,21 +72,24 @@ export function trustFault(
   const verdict = judgeTrust(data[key]!, data[list]);
   if (verdict === undefined) return undefined;
   if (verdict.problem === "authorities") {
-    return unusable(`whose ${key} has certificates in PEM form that Envoy takes`, verdict.why);
+    return unusable(key, `whose ${key} has certificates in PEM form that Envoy takes`, verdict.why);
   }
   if (verdict.problem !== undefined) {
-    return unusable(`whose ${list} has a revocation list of each authority of ${key}`, verdict.why);
+    return unusable(list, `whose ${list} has a revocation list of each authority of ${key}`, verdict.why);
   }
   const late = timeFault(key, verdict.authorities, read) ?? (verdict.lists && timeFault(list, verdict.lists, read));
   if (late !== undefined) return late;
   if (verdict.passedOver !== undefined) {
     const wanted = `whose ${key} has certificates in PEM form that Envoy takes`;
-    return { ...unusable(wanted, verdict.passedOver), severity: "warning" };
+    return { ...unusable(key, wanted, verdict.passedOver), severity: "warning" };
   }
   const [first] = verdict.without;
   if (first === undefined) return undefined;
-  const why = `has none of ${JSON.stringify(first)}: whoever that authority vouches for is refused`;
-  return { ...unusable(`whose ${list} has a revocation list of each authority of ${key}`, why), severity: "warning" };
+  const why = `has no list of ${JSON.stringify(first)}: clients with certificates of that authority are refused`;
+  return {
+    ...unusable(list, `whose ${list} has a revocation list of each authority of ${key}`, why),
+    severity: "warning",
+  };
 }
 
 /** The texts of a ConfigMap in the form of a Secret's data. */
@@ -104,8 +113,8 @@ function missing(keys: string, data: Fact<"Secret">["spec"]["data"]): Credential
   return { finding: "incomplete-credential", severity: "error", wanted: `with ${keys}`, has: `has ${has}` };
 }
 
-function unusable(wanted: string, why: string): CredentialFault {
-  return { finding: "unusable-credential", severity: "error", wanted, has: why };
+function unusable(key: string, wanted: string, why: string): CredentialFault {
+  return { finding: "unusable-credential", severity: "error", wanted, key, has: why };
 }
 
 function timeFault(
@@ -115,8 +124,8 @@ function timeFault(
 ): CredentialFault | undefined {
   const day = (instant: number) => new Date(instant).toISOString().slice(0, 10);
   const wanted = `whose ${key} is valid now`;
-  if (!read.hasCome(validFrom)) return unusable(wanted, `begins on ${day(validFrom)}`);
+  if (!read.hasCome(validFrom)) return unusable(key, wanted, `begins on ${day(validFrom)}`);
   // A certificate is valid until the end of its last second.
   if (validUntil === Infinity || !read.hasCome(validUntil + 1000)) return undefined;
-  return unusable(wanted, `ended on ${day(validUntil)}`);
+  return unusable(key, wanted, `ended on ${day(validUntil)}`);
 }

@@ -144,7 +144,7 @@ function missing(
   const tellsOfOthers = () => read.factsIn(kind, namespace).length > 0 || read.hasRefused(kind, namespace);
   const isKnown = served || whole || tellsOfOthers();
   if (!isKnown) return;
-  const other = kind === "ConfigMap" || isOfNamespace ? "" : " or another one of that name";
+  const other = kind === "ConfigMap" || isOfNamespace ? "" : ", or a Secret of that name in another namespace";
   const expected = `a ${kind} that is there (${namespace}/${name}${other})`;
   report(served || whole ? "error" : "warning", "missing-credential", { field, value, expected });
 }
@@ -155,9 +155,9 @@ function faultOf(secret: Fact<"Secret">, fault: CredentialFault | undefined) {
 
 function expectation(
   { kind, meta: { namespace, name } }: Fact<"Secret"> | Fact<"ConfigMap">,
-  { finding, wanted, has }: CredentialFault,
+  { wanted, key, has }: CredentialFault,
   of: string,
 ): string {
   const full = `${namespace}/${name}${of}`;
-  return `a ${kind} ${wanted} (${finding === "incomplete-credential" ? "" : "that of "}${full} ${has})`;
+  return `a ${kind} ${wanted} (${key === undefined ? "" : `${key} of `}${full} ${has})`;
 }

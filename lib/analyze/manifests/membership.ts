@@ -5,6 +5,7 @@
  */
 import type { Fact, WorkloadData, WorkloadKind } from "../../config/facts/types.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
+import { DATAPLANE_MODE, isCapturedPod } from "../../registry/labels.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /** Names of the proxy's container. */
@@ -58,21 +59,18 @@ export function asksForInjection(labels: StringMap | undefined): boolean | undef
   return written === undefined ? Object.hasOwn(labels, "mesh.io/rev") : written === "enabled";
 }
 
-/** Label of namespaces and pods, and annotation of running pods, for the tunnel of the node. */
-const MODE = "mesh.io/dataplane-mode";
-const REDIRECTION = "ambient.mesh.io/redirection";
-
 /** Whether labels put a namespace into ambient mode. Labels for sidecars have precedence. */
 export function isAmbientNamespace(labels: StringMap | undefined): boolean {
-  return labels?.[MODE] === "ambient" && labels["mesh-injection"] !== "enabled" && !labels["mesh.io/rev"];
+  return labels?.[DATAPLANE_MODE] === "ambient" && labels["mesh-injection"] !== "enabled" && !labels["mesh.io/rev"];
 }
 
 /** Whether pods are in ambient mode, by their own settings and the settings of the namespace. */
 export function isAmbient({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean {
-  if (spec.annotations[REDIRECTION] === "enabled") return true;
+  if (isCapturedPod(spec.annotations)) return true;
   if (ownInjection(spec) === true || spec.containers.some(isProxyContainer)) return false;
-  const own = spec.labels[MODE];
-  return own === undefined ? isAmbientNamespace(read.namespaceFact(namespace)?.meta.labels) : own === "ambient";
+  const own = spec.labels[DATAPLANE_MODE];
+  // In an ambient namespace only `none` takes pods out.
+  return own === "ambient" || own !== "none" && isAmbientNamespace(read.namespaceFact(namespace)?.meta.labels);
 }
 
 /** Whether pods have a proxy, or get one at creation. */

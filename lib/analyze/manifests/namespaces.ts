@@ -3,11 +3,11 @@
  *
  * @module
  */
+import { DATAPLANE_MODE } from "../../registry/labels.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 const INJECTION = "mesh-injection";
 const REVISION = "mesh.io/rev";
-const DATAPLANE = "mesh.io/dataplane-mode";
 
 /** Namespaces of the orchestrator and of the mesh itself, where nobody expects a proxy. */
 const SYSTEM: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ export const INJECTED_NAMESPACES: Analyzer<"Namespace"> = {
     if (SYSTEM.has(name) || name === read.meshConfig.rootNamespace) return;
     const injection = labels[INJECTION];
     const isEnabled = injection === undefined || injection === "enabled";
-    const others = isEnabled ? [REVISION, DATAPLANE].filter((key) => Object.hasOwn(labels, key)) : [];
+    const others = isEnabled ? [REVISION, DATAPLANE_MODE].filter((key) => Object.hasOwn(labels, key)) : [];
     const written = [...(injection === undefined ? [] : [INJECTION]), ...others];
     if (written.length > 1) {
       const value = Object.fromEntries(written.map((key) => [key, labels[key]]));
@@ -31,7 +31,7 @@ export const INJECTED_NAMESPACES: Analyzer<"Namespace"> = {
         expected: "one of these labels",
       });
     }
-    if (labels[DATAPLANE] === "ambient" || injection !== undefined || Object.hasOwn(labels, REVISION)) return;
+    if (labels[DATAPLANE_MODE] === "ambient" || injection !== undefined || Object.hasOwn(labels, REVISION)) return;
     report("info", "namespace-not-injected", {
       field: "metadata.labels",
       expected: `${INJECTION} (or istio-injection): enabled or disabled, or ${REVISION} (or istio.io/rev)`,

@@ -30,7 +30,7 @@ function look(workload: Fact<WorkloadKind>, report: ReportMistake): void {
     report("warning", "reserved-user", {
       field: `${path}.${place}securityContext.runAsUser`,
       value: PROXY_UID,
-      expected: `another user than ${PROXY_UID}`,
+      expected: `a user other than ${PROXY_UID}`,
     });
   if (spec.runAsUser === PROXY_UID) at("");
   for (const [index, container] of spec.containers.entries()) {

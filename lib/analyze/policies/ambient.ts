@@ -30,9 +30,9 @@ export const AMBIENT_SIDECARS: Analyzer<"Sidecar"> = {
     report("warning", "sidecar-in-ambient", {
       field: isWhole ? "metadata.namespace" : "spec.workloadSelector",
       value: isWhole ? namespace : labels,
-      expected: `workloads with a sidecar (in ambient mode is ${
+      expected: `workloads with a sidecar (${
         ofNamespace || first === undefined ? `namespace ${namespace}` : `${first.kind} ${namespace}/${first.meta.name}`
-      })`,
+      } is in ambient mode)`,
       others: cause === undefined ? [] : [cause.key],
       ...isPartial ? { effect: `It does nothing for ${inAmbient.length} of ${selected.length} of its workloads.` } : {},
     });

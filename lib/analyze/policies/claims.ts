@@ -4,6 +4,7 @@
  * @module
  */
 import { severityOfAbsence } from "../reader/absence.ts";
+import { apiGatewayBehind } from "../../config/derive/made_of_gateway_api.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -91,7 +92,8 @@ function isFor(
 ): boolean {
   const targets = targetRef === undefined ? targetRefs : [targetRef];
   if (targets.length > 0) {
-    return meta.namespace === gateway.meta.namespace && targets.some(({ name }) => name === gateway.meta.name);
+    const named = apiGatewayBehind(gateway)?.name;
+    return meta.namespace === gateway.meta.namespace && targets.some(({ name }) => name === named);
   }
   return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 }

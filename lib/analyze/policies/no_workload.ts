@@ -24,7 +24,7 @@ export const POLICY_WORKLOADS: Analyzer<"AuthorizationPolicy"> = {
     if (namespaces.some((one) => hasWorkload(one, labels, read, (workload) => !isOutsideMesh(workload, read)))) return;
     const outside = namespaces.flatMap((one) => read.workloads(one, labels))[0];
     const hint = outside === undefined
-      ? hasLabels ? ` (no known one has ${shownLabels(labels)})` : ""
+      ? hasLabels ? ` (no known workload has ${shownLabels(labels)})` : ""
       : ` (${outside.kind} ${outside.meta.namespace}/${outside.meta.name} gets no proxy)`;
     report(severity, "policy-without-workload", {
       field: hasLabels ? "spec.selector.matchLabels" : "metadata.namespace",

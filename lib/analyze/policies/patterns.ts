@@ -1,5 +1,5 @@
 /**
- * Values of AuthorizationPolicies in the right form that no request has.
+ * Well-formed values of AuthorizationPolicies that match no request.
  *
  * @module
  */
@@ -63,10 +63,10 @@ function oneStar(value: string): string | undefined {
 
 /** Methods are case-sensitive, and programs send upper case. */
 function method(value: string): string | undefined {
-  return /[a-z]/.test(value) ? `${value.toUpperCase()} (methods are compared with regard to case)` : oneStar(value);
+  return /[a-z]/.test(value) ? `${value.toUpperCase()} (methods are case-sensitive)` : oneStar(value);
 }
 
-/** A path may follow the host in an address, never in a request. */
+/** People copy a host with a path from an address, but the host of a request has no path. */
 function host(value: string): string | undefined {
   return value.includes("/")
     ? "a host alone, or a host and its port (paths have a field of their own)"
@@ -76,7 +76,7 @@ function host(value: string): string | undefined {
 /** Templates have wildcards of their own. */
 function path(value: string): string | undefined {
   if (value.includes("?") || value.includes("#")) {
-    return "a path without query and fragment (they are taken off before paths are compared)";
+    return "a path without query and fragment (both are removed before paths are compared)";
   }
   if (value.includes("{")) return undefined;
   if (!/^[/*]/.test(value)) return "a path that begins with / (or with *), like every path of a request";

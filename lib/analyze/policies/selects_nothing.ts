@@ -42,7 +42,7 @@ export const SELECTS_NOTHING: readonly Analyzer<LabelledKind>[] = (Object.keys(L
     report(severity, "selects-nothing", {
       field: LABELS_OF[kind],
       value: labels,
-      expected: `labels of a workload of ${where} (no known one has ${shownLabels(labels)})`,
+      expected: `labels of a workload of ${where} (no known workload has ${shownLabels(labels)})`,
       ...kind === "ServiceEntry"
         ? { effect: "The service has no endpoint: requests to it are answered with 503." }
         : {},

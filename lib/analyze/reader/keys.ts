@@ -31,6 +31,8 @@ export const ANALYSIS_KEY = {
   remoteSecret: "remote secret",
   /** The gateways connected to the server. */
   connectedGateways: "connected gateways",
+  /** What was found out about an object of the Gateway API, by key of the object. */
+  verdict: "verdict",
   /** An instant in the future, in milliseconds since 1970. */
   instant: "instant",
 } as const;

@@ -18,6 +18,7 @@ import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels, isBefore } from "./groups.ts";
+import { GatewayApiReader } from "./gateway_api.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
 import { RemoteReader } from "./remote.ts";
@@ -208,6 +209,12 @@ export class AnalysisReader {
   /** Remote clusters, and the connected gateways. */
   get remote(): RemoteReader {
     return new RemoteReader(this.#world, (kind, name) => this.#on(kind, name));
+  }
+
+  /** Objects of the Gateway API, as they are served; undefined: the Gateway API is switched off. */
+  get gatewayApi(): GatewayApiReader | undefined {
+    const { gatewayApi } = this.#world;
+    return gatewayApi && new GatewayApiReader(gatewayApi, this, (kind, name) => this.#on(kind, name));
   }
 
   /** A config map, without its contents. */

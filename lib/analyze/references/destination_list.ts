@@ -3,7 +3,12 @@
  *
  * @module
  */
-import type { Destination, VirtualServiceSpec } from "../../config/kinds/kinds.ts";
+import type {
+  Destination,
+  HttpRouteDestination,
+  RouteDestination,
+  VirtualServiceSpec,
+} from "../../config/kinds/kinds.ts";
 
 export class WrittenDestination {
   readonly destination: Destination;
@@ -62,11 +67,12 @@ export function destinationsOf({ http, tls, tcp }: VirtualServiceSpec): readonly
 
 function addWeighted(
   to: WrittenDestination[],
-  route: readonly { readonly destination: Destination; readonly weight?: number }[],
+  route: readonly (HttpRouteDestination | RouteDestination)[],
   rule: RulePlace,
 ): void {
   const total = route.reduce((sum, { weight = 0 }) => sum + weight, 0);
-  route.forEach(({ destination, weight = 0 }, index) => {
+  route.forEach(({ destination, weight = 0, internal }, index) => {
+    if (internal !== undefined) return;
     const percent = route.length === 1 ? 100 : total === 0 ? 0 : Math.round(weight * 1000 / total) / 10;
     to.push(new WrittenDestination(destination, percent, rule, "route", index));
   });

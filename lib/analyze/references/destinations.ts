@@ -71,7 +71,7 @@ function hostFor(
     const near = nearHost(destination.host, host, namespace, read);
     report(severityOfAbsence(read, tellsOfServices(host, namespace, read)), "unknown-host", {
       ...at,
-      expected: `a host that a service has (${host} has none)${near}`,
+      expected: `the host of a service (no service has ${host})${near}`,
     });
   }
   return undefined;

@@ -7,17 +7,14 @@ import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
 import { nearObject } from "./near_object.ts";
 
 export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unknown-gateway"],
   analyze: ({ meta: { namespace }, spec }, read, report) => {
-    const seen = new Set<string>();
-    for (const { name, field } of gatewaysOf(spec)) {
-      const full = read.fullGateway(name, namespace);
-      if (full === MESH_GATEWAY || seen.has(full)) continue;
-      seen.add(full);
+    for (const { name, field, full } of namedGateways(spec, namespace, read)) {
       const [of = "", gateway = ""] = full.split("/");
       if (read.object("Gateway", of, gateway) || read.isRefused("Gateway", of, gateway)) continue;
       const names = read.objectsIn("Gateway", of).map(({ meta }) => meta.name);
@@ -38,8 +35,28 @@ interface WrittenGateway {
   readonly field: string;
 }
 
+/** A named gateway with its whole name, `namespace/name`. */
+interface ReferredGateway extends WrittenGateway {
+  readonly full: string;
+}
+
+/** The named gateways, each once, without the gateway of the mesh. */
+export function* namedGateways(
+  spec: VirtualServiceSpec,
+  namespace: string,
+  read: Pick<AnalysisReader, "fullGateway">,
+): Iterable<ReferredGateway> {
+  const seen = new Set([MESH_GATEWAY]);
+  for (const written of gatewaysOf(spec)) {
+    const full = read.fullGateway(written.name, namespace);
+    if (seen.has(full)) continue;
+    seen.add(full);
+    yield { ...written, full };
+  }
+}
+
 /** The names of gateways, in the written order. */
-export function gatewaysOf({ gateways, http, tls, tcp }: VirtualServiceSpec): readonly WrittenGateway[] {
+function gatewaysOf({ gateways, http, tls, tcp }: VirtualServiceSpec): readonly WrittenGateway[] {
   const found: WrittenGateway[] = [];
   gateways?.forEach((name, at) => found.push({ name, field: `spec.gateways[${at}]` }));
   if (http) addOfMatches(found, "http", http);

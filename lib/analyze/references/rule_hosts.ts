@@ -34,7 +34,7 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
     report("warning", "unknown-rule-host", {
       field: "spec.host",
       value: spec.host,
-      expected: `a host that a service has (${host} has none)${closest === undefined ? "" : `, such as ${closest}`}`,
+      expected: `the host of a service (no service has ${host})${closest === undefined ? "" : `, such as ${closest}`}`,
     });
   },
 };

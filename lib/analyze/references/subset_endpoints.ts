@@ -26,7 +26,7 @@ export const SUBSET_ENDPOINTS: Analyzer<"DestinationRule"> = {
       report("warning", "subset-without-endpoints", {
         field: joinPath(`spec.subsets[${at}]`, "labels"),
         value: labels,
-        expected: `labels that an endpoint of ${known.host} has (none has ${shown})`,
+        expected: `labels that an endpoint of ${known.host} has (no endpoint has ${shown})`,
         others: known.cause === undefined ? [] : [known.cause],
       });
     }

@@ -38,7 +38,7 @@ export function lookForSubset(
   report(severityOfAbsence(read), "subset-without-endpoints", {
     field: `${written.field}.subset`,
     value: subset,
-    expected: `a subset that an endpoint of ${known.host} is in (none has ${
+    expected: `a subset that an endpoint of ${known.host} is in (no endpoint has ${
       Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(", ")
     })`,
     others: causesOf(rules),

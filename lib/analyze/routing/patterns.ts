@@ -1,5 +1,5 @@
 /**
- * Matches of VirtualServices in the right form that no request meets.
+ * Well-formed matches of VirtualServices that no request meets.
  *
  * @module
  */
@@ -30,7 +30,7 @@ interface WrongMatch {
   readonly expected: string;
 }
 
-/** Of OPTIONS the path may be a star, and CONNECT has none. */
+/** The path of OPTIONS may be `*`, and CONNECT has no path. */
 function path({ exact, prefix }: StringMatch): WrongMatch | undefined {
   const [form, value] = exact === undefined ? ["prefix", prefix] as const : ["exact", exact] as const;
   if (value === undefined || value === "" || value === "*" || value.startsWith("/")) return undefined;
@@ -39,5 +39,5 @@ function path({ exact, prefix }: StringMatch): WrongMatch | undefined {
 
 function upperCase({ exact }: StringMatch): WrongMatch | undefined {
   if (exact === undefined || !/[a-z]/.test(exact)) return undefined;
-  return { form: "exact", value: exact, expected: `${exact.toUpperCase()} (methods are compared with regard to case)` };
+  return { form: "exact", value: exact, expected: `${exact.toUpperCase()} (methods are case-sensitive)` };
 }

@@ -18,7 +18,7 @@ export const REQUIRED_ADDRESSES: Analyzer<"ServiceEntry"> = {
       report("warning", "address-required", {
         field: `spec.ports[${at}]`,
         value: number,
-        expected: "addresses of the service beside a TCP port",
+        expected: "addresses in a service with a TCP port",
       });
     }
   },

@@ -68,11 +68,11 @@ function lookForShared(
       .filter((one) => carries(one.spec.labels, labels) && !isAmbient(one, read));
     const isEqual = carries(labels, theirs) && carries(theirs, labels);
     if (shared === undefined && !isEqual) continue;
-    const which = shared === undefined ? "every workload" : `${shared.kind} ${shared.meta.name}`;
+    const which = shared === undefined ? "the same workloads" : `${shared.kind} ${shared.meta.name}`;
     report("error", "sidecars-of-one-workload", {
       field: "spec.workloadSelector.labels",
       value: labels,
-      expected: `labels that no workload of ${other.meta.name} has (${which} has both)`,
+      expected: `labels that no workload of ${other.meta.name} has (both Sidecars select ${which})`,
       others: [other.key],
     });
     return;

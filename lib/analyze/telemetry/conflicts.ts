@@ -49,7 +49,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   report("warning", "telemetries-of-one-workload", {
     field: "spec.selector.matchLabels",
     value: labels,
-    expected: `labels that no workload of ${other.meta.name} has (${which} both)`,
+    expected: `labels that no workload of ${other.meta.name} has (${which} both labels)`,
     others: [other.key],
     effect: `Both act on these workloads. If both set a field, this Telemetry decides, because it is younger.`,
   });
@@ -69,8 +69,8 @@ function ofOneWorkload(
     });
   const other = oldest(labels, (theirs) => carries(labels, theirs) || carries(theirs, labels));
   if (other !== undefined) {
-    const narrower = carries(labels, labelsOf(other)) ? "this one" : other.meta.name;
-    return [other, `all that ${narrower} selects have`];
+    const narrower = carries(labels, labelsOf(other)) ? "this Telemetry" : `Telemetry ${other.meta.name}`;
+    return [other, `all workloads of ${narrower} have`];
   }
   for (const { kind, meta, spec } of read.workloads(namespace, labels)) {
     const found = oldest(spec.labels, (theirs) => carries(spec.labels, theirs));

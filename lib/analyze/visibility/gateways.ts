@@ -74,7 +74,7 @@ function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], rea
 
 /** The namespaces of a gateway's known workloads: from manifests, from entries, and from connected proxies. */
 export function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
-  if (read.gatewaysServeOwnNamespace) return [gateway.meta.namespace];
+  if (read.gatewaysServeOwnNamespace || gateway.spec.internal !== undefined) return [gateway.meta.namespace];
   if (Object.keys(gateway.spec.selector ?? {}).length === 0) return [];
   const ofManifests = read.namespaceNames().filter((one) => read.gatewayWorkloads(gateway, one).length > 0);
   const connected = read.remote.gateways().filter(({ labels }) => gatewaySelects(gateway, labels));

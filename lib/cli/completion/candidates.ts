@@ -5,8 +5,8 @@
  * @module
  */
 import type { Command, Located } from "../command.ts";
-import type { Flag, FlagSet } from "../flag.ts";
-import { byShort, flagsOf, locate, takesValue } from "../locate.ts";
+import { type Flag, type FlagSet, NAME_SORTS, type NameSort } from "../flag.ts";
+import { type Addressed, byShort, flagsOf, locate, takesValue } from "../locate.ts";
 
 /** How the shell goes on after a candidate: with a space, without, with file names, with folder names. */
 export type Directive = "space" | "nospace" | "files" | "folders";
@@ -21,6 +21,17 @@ export interface CompletionCandidate {
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[];
   readonly directive: Directive;
+  /** Names that the program looks up; absent: none. */
+  readonly names?: WantedNames;
+}
+
+/** Names that complete a word. */
+export interface WantedNames {
+  readonly sort: NameSort;
+  /** The part of the word before the name. */
+  readonly kept: string;
+  /** The beginning of the name. */
+  readonly start: string;
 }
 
 const NOTHING: Completion = { candidates: [], directive: "space" };
@@ -79,9 +90,12 @@ function commandNames(located: Located, current: string, root: Command, helping:
   return { candidates: rows.filter((row) => row.value.startsWith(current)), directive: "space" };
 }
 
-function argumentValues(located: Located, current: string): Completion {
+function argumentValues(located: Addressed, current: string): Completion {
   const { values = [], complete: kind } = located.command.args ?? {};
   if (kind === "file") return { candidates: [], directive: "files" };
+  if (kind !== undefined && (values.length === 0 || located.argument !== undefined)) {
+    return { candidates: [], directive: "space", names: { sort: kind, kept: "", start: current } };
+  }
   const candidates = values.filter((v) => v.startsWith(current)).map((value) => ({ value, description: "" }));
   return { candidates, directive: "space" };
 }
@@ -99,6 +113,9 @@ function flagValues(flag: Flag, prefix: string, current: string): Completion {
     const head = element.slice(0, colon + 1);
     return { candidates: matching(flag.pairedWith, kept + head, element.slice(colon + 1)), directive: "space" };
   }
+  if (isNameSort(flag.complete)) {
+    return { candidates: [], directive: "space", names: { sort: flag.complete, kept, start: element } };
+  }
   const values = flag.complete ?? flag.allowed ?? (flag.type === "bool" ? ["true", "false"] : []);
   const suffix = flag.pairedWith === undefined ? "" : ":";
   const candidates = matching(values.map((v) => v + suffix), kept, element);
@@ -110,6 +127,22 @@ function matching(values: readonly string[], kept: string, start: string): Compl
     .filter((v) => v !== "" && v.startsWith(start))
     .map((value) => ({ value: kept + value, description: "" }));
 }
+
+function isNameSort(complete: Flag["complete"]): complete is NameSort {
+  return (NAME_SORTS as readonly unknown[]).includes(complete);
+}
+
+/** A completion with the names that were found. */
+export function withNames(completion: Completion, names: readonly string[]): Completion {
+  const { kept = "", start = "" } = completion.names ?? {};
+  const found = matching([...new Set(names)].sort(), kept, start).slice(0, MAX_NAMES);
+  // A page goes on with its query.
+  const isOpen = found.length === 1 && found[0]!.value.endsWith("=");
+  return { candidates: found, directive: isOpen ? "nospace" : "space" };
+}
+
+/** The most names that a shell shows. */
+const MAX_NAMES = 1000;
 
 /** Text for the scripts: a candidate per line, the description after a tab, the directive last after a colon. */
 export function completionText(completion: Completion, descriptions: boolean): string {

@@ -7,10 +7,10 @@ import { type Command, runs } from "../command.ts";
 import { boolFlag } from "../flag.ts";
 import type { Shell } from "./candidates.ts";
 
-/** Hidden first words, with and without descriptions of the candidates. */
+/** Hidden command: prints candidates with their descriptions. */
 export const COMPLETE = "__complete";
 
-/** The same without descriptions. */
+/** Hidden command: prints candidates without descriptions. */
 export const COMPLETE_PLAIN = "__completeNoDesc";
 
 const howTo: Readonly<Record<Shell, (program: string) => string>> = {

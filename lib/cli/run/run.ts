@@ -74,8 +74,16 @@ function isOfFile(error: unknown): error is Error {
 }
 
 async function answerCompletion(root: Command, request: string, words: readonly string[], output: Output) {
-  const { complete, completionText } = await import("../completion/candidates.ts");
-  output.out(completionText(complete(root, words), request === COMPLETE));
+  const { complete, completionText, withNames } = await import("../completion/candidates.ts");
+  let completion = complete(root, words);
+  const { names } = completion;
+  if (names !== undefined && root.names !== undefined) {
+    const { values: flags, given, args } = readLine(root, words.slice(0, -1));
+    // A shell shows what completion prints, so a failure is no name.
+    const found = await root.names({ sort: names.sort, start: names.start, flags, given, args }).catch(() => []);
+    completion = withNames(completion, found);
+  }
+  output.out(completionText(completion, request === COMPLETE));
   return 0;
 }
 

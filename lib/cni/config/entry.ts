@@ -4,6 +4,7 @@
  * @module
  */
 import { type Level, levels } from "../../kernel/log/level.ts";
+import type { EnablementSelector } from "../enrolment/label_selector.ts";
 import { CHAIN_VERSION, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 import { AGENT_PODS, pluginConfigOf } from "./plugin_config.ts";
 
@@ -14,6 +15,8 @@ export interface PluginSettings {
   /** Level of the plugin's log. The level of a template takes precedence. */
   readonly logLevel: string;
   readonly ambientEnabled: boolean;
+  /** Selectors of pods in ambient mode. Undefined: the plugin's default. */
+  readonly ambientSelectors?: readonly EnablementSelector[] | undefined;
   /** Namespaces whose pods the plugin does not redirect. */
   readonly excludeNamespaces: readonly string[];
   /** Namespace of the node agent. */
@@ -45,6 +48,7 @@ export function pluginEntry(settings: PluginSettings): NetworkJson {
     plugin_log_level: settings.logLevel,
     cni_agent_run_dir: settings.runDir,
     ambient_enabled: settings.ambientEnabled,
+    ...settings.ambientSelectors === undefined ? {} : { ambient_selectors: settings.ambientSelectors },
     exclude_namespaces: settings.excludeNamespaces,
     pod_namespace: settings.podNamespace,
     agent_pods: settings.agentPods,

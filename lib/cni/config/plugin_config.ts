@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { DEFAULT_SELECTORS } from "../enrolment/decide.ts";
+import { type EnablementSelector, selectorProblems } from "../enrolment/label_selector.ts";
 import { isObject, type NetworkJson } from "./network.ts";
 
 /** The plugin's settings. */
@@ -11,6 +13,8 @@ export interface PluginConfig {
   readonly logLevel: string;
   readonly runDir: string;
   readonly ambientEnabled: boolean;
+  /** The selectors of pods in ambient mode. */
+  readonly ambientSelectors: readonly EnablementSelector[];
   readonly excludeNamespaces: readonly string[];
   readonly podNamespace: string;
   readonly agentPods: string;
@@ -42,6 +46,7 @@ export function pluginConfigOf(value: NetworkJson, version: string): { config: P
     logLevel: take("plugin_log_level", "a log level", isText, "warn"),
     runDir: take("cni_agent_run_dir", "an absolute path", isPath, "/var/run/mesh-cni"),
     ambientEnabled: take("ambient_enabled", "true or false", isBoolean, false),
+    ambientSelectors: take("ambient_selectors", "a list of enablement selectors", isSelectors, DEFAULT_SELECTORS),
     excludeNamespaces: take("exclude_namespaces", "an array of texts", isTexts, []),
     podNamespace: take("pod_namespace", "a text", isText, ""),
     agentPods: take("agent_pods", "a text", isText, AGENT_PODS),
@@ -61,6 +66,10 @@ function isPath(value: unknown): value is string {
 
 function isBoolean(value: unknown): value is boolean {
   return typeof value === "boolean";
+}
+
+function isSelectors(value: unknown): value is readonly EnablementSelector[] {
+  return selectorProblems(value).length === 0;
 }
 
 function isTexts(value: unknown): value is string[] {

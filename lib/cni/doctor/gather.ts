@@ -13,7 +13,7 @@ import { readOrchConfig } from "../install/orch_config.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { type CallRow, lastCalls } from "../plugin/calls.ts";
-import { decide } from "../plugin/decide.ts";
+import { decide, NO_AMBIENT } from "../plugin/decide.ts";
 import { CniError } from "../plugin/protocol.ts";
 import { type PodRedirection, podRedirection } from "../plugin/redirection.ts";
 import type { Redirector } from "../plugin/redirector.ts";
@@ -153,7 +153,7 @@ async function differencesOf(
   try {
     const found = await pods.pod(namespace, pod);
     if (found === undefined) return undefined;
-    const decision = decide(found, { ambientEnabled: false }, {});
+    const decision = decide(found, NO_AMBIENT, {});
     if (decision.do !== "redirect") return [`it has rules, but would not be redirected now`];
     return await asked(world, (redirector) => redirector.check(netns, podRedirection(found, decision.proxy)));
   } catch (error) {

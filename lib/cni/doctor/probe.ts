@@ -1,12 +1,13 @@
 /**
- * Connections through redirection, from within a network namespace. A process cannot enter a namespace, so the doctor
- * starts another process there, as root: in the trial root is the proxy's user.
+ * Connections through redirection, from within a network namespace. The doctor cannot enter the namespace, and starts
+ * another process there. That process runs as root, so during the trial root counts as the proxy's user.
  *
- * Permissions: net (loopback addresses and this machine's own), sys (networkInterfaces).
+ * Permissions: net (loopback addresses, this machine's own, pods), sys (networkInterfaces).
  *
  * @module
  */
 import { validateRedirection } from "../../iptables/validate.ts";
+import type { DialledPod } from "../ambient/redirection.ts";
 import type { PodRedirection } from "../plugin/redirection.ts";
 
 /** Dialled port, without a listener: the port of the validation container. */
@@ -35,6 +36,22 @@ export async function probeHere({ config }: PodRedirection): Promise<string[]> {
   return verdicts.flatMap(({ family, failure }) => failure === undefined ? [] : [`IPv${family}: ${failure}`]);
 }
 
+/** Time for a connection to a pod, milliseconds. */
+const DIAL_MS = 3000;
+
+/** Dials a pod's addresses from this network namespace, as the node's probes do. */
+export async function dialPod(addresses: readonly string[], port = PROBE_PORT): Promise<DialledPod[]> {
+  return await Promise.all(addresses.map(async (address): Promise<DialledPod> => {
+    try {
+      using _conn = await Deno.connect({ hostname: address, port, signal: AbortSignal.timeout(DIAL_MS) });
+      return { address, outcome: "connected", why: "" };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { address, outcome: error instanceof Deno.errors.ConnectionRefused ? "refused" : "unanswered", why };
+    }
+  }));
+}
+
 /**
  * Dials by a process in another network namespace.
  * @param self Command line of this program that calls {@link probeHere} and prints its lines on standard output.
@@ -50,4 +67,19 @@ export async function probeIn(netns: string, self: readonly string[]): Promise<s
   const text = new TextDecoder();
   const lines = text.decode(stdout).split("\n").filter((line) => line !== "");
   return success || lines.length > 0 ? lines : [`the probe could not be run: ${text.decode(stderr).trim()}`];
+}
+
+/** Dials a pod's addresses by a process in another network namespace. @param self command line of this program */
+export async function dialPodIn(
+  netns: string,
+  self: readonly string[],
+  addresses: readonly string[],
+): Promise<readonly DialledPod[]> {
+  if (addresses.length === 0) return [];
+  const [line = ""] = await probeIn(netns, [...self, "doctor", `--dial=${addresses.join(",")}`]);
+  try {
+    return JSON.parse(line);
+  } catch {
+    return addresses.map((address) => ({ address, outcome: "unanswered", why: line }));
+  }
 }

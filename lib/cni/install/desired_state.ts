@@ -6,6 +6,7 @@
  * @module
  */
 import { readRegularTextSync } from "../../kernel/files/regular.ts";
+import type { EnablementSelector } from "../enrolment/label_selector.ts";
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
 import type { Executable } from "./executable.ts";
@@ -24,10 +25,14 @@ export interface DesiredStateOptions {
   readonly logLevel: string;
   readonly runDir: string;
   readonly ambientEnabled: boolean;
+  /** Selectors of pods in ambient mode. Undefined: the plugin's default. */
+  readonly ambientSelectors?: readonly EnablementSelector[] | undefined;
   readonly scopedLock: boolean;
   readonly excludeNamespaces: readonly string[];
   readonly skipExecutables: readonly string[];
   readonly podName: string;
+  /** Each end is for good: nobody is asked whether another installer comes. Default false. */
+  readonly leavesForGood?: boolean;
   readonly podNamespace: string;
   /** The orchestrator's API. */
   readonly protocol: string;
@@ -58,6 +63,7 @@ export function currentDesiredState(options: DesiredStateOptions): DesiredState 
         runDir: options.runDir,
         logLevel: options.logLevel,
         ambientEnabled: options.ambientEnabled,
+        ambientSelectors: options.ambientSelectors,
         excludeNamespaces: options.excludeNamespaces,
         podNamespace: options.podNamespace,
         agentPods: podPrefix(options.podName),

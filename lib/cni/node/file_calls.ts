@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { readRegularSync, requireRegularSync } from "../../kernel/files/regular.ts";
 
 /** The attributes of a file. */
@@ -79,10 +80,11 @@ export const systemFileCalls: FileCalls = {
     requireRegularSync(b);
     using left = Deno.openSync(a);
     using right = Deno.openSync(b);
-    const [one, other] = [new Uint8Array(CHUNK), new Uint8Array(CHUNK)];
+    // A loop over each byte of an executable would hold up everything else for most of a second.
+    const [one, other] = [Buffer.alloc(CHUNK), Buffer.alloc(CHUNK)];
     for (;;) {
       const size = fill(left, one);
-      if (size !== fill(right, other) || one.subarray(0, size).some((byte, i) => byte !== other[i])) return false;
+      if (size !== fill(right, other) || !one.subarray(0, size).equals(other.subarray(0, size))) return false;
       if (size < CHUNK) return true;
     }
   },

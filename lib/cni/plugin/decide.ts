@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { enrolment, SIDECAR_STATUS } from "../enrolment/decide.ts";
 import type { PluginConfig } from "../config/plugin_config.ts";
 import type { Container, Pod } from "../pods/pod.ts";
 import type { PodName } from "./call.ts";
@@ -21,16 +22,13 @@ const initNames = ["mesh-init", "istio-init"];
 const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
 
 /** The annotation of Istio's injector. */
-const peersStatus = "sidecar.istio.io/status";
+const istioStatus = "sidecar.istio.io/status";
 
-/** Annotations that injection leaves on a pod, this project's first. */
-const statusKeys = ["sidecar.mesh.io/status", peersStatus];
+/** For questions about sidecars alone: a pod of the node tunnel has no proxy. */
+export const NO_AMBIENT = { ambientEnabled: false, ambientSelectors: [], excludeNamespaces: [] };
 
 /** Annotations with the mode of redirection. */
 export const modeKeys = ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"];
-
-/** Labels that put a pod, or all pods of a namespace, under the node tunnel, and the value that excludes a pod. */
-const ambientKeys = ["mesh.io/dataplane-mode", "istio.io/dataplane-mode"];
 
 /**
  * The decision without a look-up of the pod. Undefined: look the pod up. A node agent's own pod never waits for the
@@ -47,12 +45,15 @@ export function decideByName(pod: PodName | undefined, config: PluginConfig): De
 /** The decision by the pod's own fields. */
 export function decide(
   pod: Pod,
-  config: Pick<PluginConfig, "ambientEnabled">,
+  config: Pick<PluginConfig, "ambientEnabled" | "ambientSelectors" | "excludeNamespaces">,
   namespaceLabels: Readonly<Record<string, string>>,
 ): Decision {
   const pass = (why: string): Decision => ({ do: "pass", why });
   if (pod.hostNetwork) return pass("it uses the node's own network");
-  if (config.ambientEnabled && isAmbient(pod, namespaceLabels)) return { do: "ambient" };
+  const { ambientEnabled, ambientSelectors: selectors, excludeNamespaces } = config;
+  if (ambientEnabled && enrolment(pod, namespaceLabels, { selectors, excludeNamespaces }).isIn) {
+    return { do: "ambient" };
+  }
   const init = pod.containers.find((c) => initNames.includes(c.name));
   if (init !== undefined) return pass(`its init container ${init.name} sets up redirection`);
   const proxy = pod.containers.find((c) => proxyNames.includes(c.name));
@@ -63,18 +64,12 @@ export function decide(
   if (isFalse(valueOf(pod.labels, injectKeys) ?? valueOf(pod.annotations, injectKeys))) {
     return pass("injection is switched off for it");
   }
-  const status = statusKeys.find((key) => Object.hasOwn(pod.annotations, key));
+  const status = SIDECAR_STATUS.find((key) => Object.hasOwn(pod.annotations, key));
   if (status === undefined) return pass("it was not injected");
   // Two plugins would set up two sets of rules. Without Istio's plugin, the pod's own validation keeps the pod from starting.
-  if (status === peersStatus) return pass("Istio's injector added its proxy, and Istio's plugin redirects it");
+  if (status === istioStatus) return pass("Istio's injector added its proxy, and Istio's plugin redirects it");
   if (valueOf(pod.annotations, modeKeys) === "NONE") return pass("its interception mode is NONE");
   return { do: "redirect", proxy };
-}
-
-/** True for a pod of the node tunnel. A sidecar excludes a pod from the tunnel: one pod cannot have both. */
-function isAmbient(pod: Pod, namespaceLabels: Readonly<Record<string, string>>): boolean {
-  if (valueOf(pod.annotations, statusKeys) !== undefined) return false;
-  return (valueOf(pod.labels, ambientKeys) ?? valueOf(namespaceLabels, ambientKeys)) === "ambient";
 }
 
 /** The first present value of several keys. */

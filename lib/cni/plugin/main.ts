@@ -86,13 +86,14 @@ function systemWorld(call: PluginCall, said: (outcome: string) => void): CallWor
   };
 }
 
-/** The message to the node agent about a pod, with Istio's names. */
+/** The message to the node agent about a pod, with Istio's names; `PodUID` is an addition. */
 function agentEvent(call: PluginCall, pod: PodName): unknown {
   const ips = call.config.previous?.["ips"];
   return {
     Netns: call.netns,
     PodName: pod.name,
     PodNamespace: pod.namespace,
+    PodUID: pod.uid,
     IPs: Array.isArray(ips) ? ips : [],
   };
 }

@@ -46,7 +46,7 @@ export class NamespaceShell {
     this.#process ??= start(this.#place);
     const process = this.#process;
     if (typeof process === "string") return commands.map(() => ({ code: NOT_FOUND, stdout: "", stderr: process }));
-    const ran = answersOf(await process.run(lane, scriptOf(lane, commands)));
+    const ran = ranOf(await process.run(lane, scriptOf(lane, commands)));
     return commands.map(({ line }, i) => ran[i] ?? process.unanswered(line));
   }
 
@@ -144,16 +144,20 @@ class ShellProcess {
 
 /** A script that the shell runs in the background, so that it can begin together with the other lane's script. */
 function scriptOf(lane: Lane, commands: readonly ShellCommand[]): string {
-  const text = commands.map(({ line, input }) => {
+  return `{\n${commandText(commands)}printf '%s\\n' ${END}\n} </dev/null ${lane === 1 ? ">&2 " : ""}&\n`;
+}
+
+/** Commands as a shell's text, with a mark after the answer of each. */
+export function commandText(commands: readonly ShellCommand[]): string {
+  return commands.map(({ line, input }) => {
     const reads = input === undefined ? "" : ` <<'${INPUT_END}'`;
     const given = input === undefined ? "" : `${input.endsWith("\n") ? input : `${input}\n`}${INPUT_END}\n`;
     return `${line} 2>&1${reads}\n${given}printf '\\n%s %s\\n' ${MARK} $?\n`;
-  });
-  return `{\n${text.join("")}printf '%s\\n' ${END}\n} </dev/null ${lane === 1 ? ">&2 " : ""}&\n`;
+  }).join("");
 }
 
-/** Answers in the output of a lane, in order. */
-function answersOf(said: string): Ran[] {
+/** The answers in the output of {@link commandText}, in order. */
+export function ranOf(said: string): Ran[] {
   const parts = said.split(MARKED_CODE);
   return Array.from({ length: (parts.length - 1) / 2 }, (_, i) => {
     const [text = "", code = "1"] = parts.slice(2 * i, 2 * i + 2);

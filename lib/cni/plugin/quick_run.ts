@@ -10,9 +10,19 @@
  *
  * @module
  */
-import { TRIAL_CHAIN } from "../../iptables/model/names.ts";
+import { families, type Family, TRIAL_CHAIN } from "../../iptables/model/names.ts";
 import type { Ran, RuleNamespace, Run } from "../../iptables/run.ts";
 import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
+import {
+  addressQuestion,
+  type Answers,
+  answersOf,
+  familyQuestion,
+  type FirstQuestion,
+  joinedAddresses,
+  ruleQuestions,
+  versionQuestions,
+} from "./questions.ts";
 
 /** Facts about this node from earlier calls. */
 export interface KnownFacts {
@@ -35,50 +45,21 @@ const [HERE, NODE] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
  */
 export const IS_NODE: readonly [command: string, args: readonly string[]] = ["test", [HERE, "-ef", NODE]];
 
-/** A question in the set-up's words, and a command with the same answer. Default: the question is the command. */
-interface QuickQuestion {
-  readonly line: string;
-  readonly command?: string;
-}
-
 /**
  * The first questions of every set-up, in two lanes that run at the same time, a lane for each family. Versions of
  * tools are asked only when the versions are unknown.
  */
-function questions(facts: KnownFacts): QuickQuestion[][] {
+function questionsOf(family: Family, facts: KnownFacts, table: number | undefined): FirstQuestion[] {
   const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
   // For invisible files, `test` answers that they are not the same.
-  const here = { line, command: `if test -e ${HERE} && test -e ${NODE}; then ${line}; else (exit 2); fi` };
-  return [[here, { line: ADDRESSES }, ...listings("iptables", facts)], listings("ip6tables", facts)];
-}
-
-function listings(tool: "iptables" | "ip6tables", facts: KnownFacts): QuickQuestion[] {
-  const asked: QuickQuestion[] = [];
-  for (const kind of ["nft", "legacy"]) {
-    const version = `${tool}-${kind} --version`;
-    if (facts.version(version) === undefined) asked.push({ line: version });
-  }
-  // Without tables of the legacy back end its list is empty, and a question would create tables.
-  const names = `/proc/net/${tool === "iptables" ? "ip" : "ip6"}_tables_names`;
-  const save = `${tool}-legacy-save`;
-  const legacy = { line: save, command: `if read -r any <${names}; then ${save}; fi 2>/dev/null` };
-  return [...asked, { line: `${tool}-nft-save` }, legacy];
-}
-
-const ADDRESSES = "ip -o addr show";
-
-/** Answers that are parts of the list of addresses. */
-const parts: readonly (readonly [line: string, holds: RegExp])[] = [
-  ["ip -o addr show scope global", / scope global\b/],
-  ["ip -4 -o addr show dev lo", /^\d+: lo +inet /],
-  ["ip -6 -o addr show dev lo", /^\d+: lo +inet6 /],
-];
-
-function partOf(all: Ran, holds: RegExp): Ran {
-  return {
-    ...all,
-    stdout: all.stdout.split("\n").filter((line) => holds.test(line)).map((line) => `${line}\n`).join(""),
-  };
+  const command = `if test -e ${HERE} && test -e ${NODE}; then ${line}; else (exit 2); fi`;
+  const here: FirstQuestion = { command: { line: command }, lines: [line], answers: (ran) => [ran] };
+  return [
+    ...family === 4 ? [here] : [],
+    ...table !== undefined ? [familyQuestion(family, table)] : family === 4 ? [addressQuestion] : [],
+    ...versionQuestions(family).filter(({ lines }) => facts.version(lines[0]!) === undefined),
+    ...ruleQuestions(family),
+  ];
 }
 
 /** Read-only commands. */
@@ -90,9 +71,9 @@ const LOOKS = [
 ];
 const looks = (line: string) => LOOKS.some((one) => one.test(line));
 
-/** Lane of a command: each family has a separate lane. */
-function laneOf(tool: string): Lane {
-  return tool.startsWith("ip6") ? 1 : 0;
+/** Lane of a command line: each family has a separate lane. */
+function laneOf(line: string): Lane {
+  return /^ip(?:6| (?:-\w+ )*-6 )/.test(line) ? 1 : 0;
 }
 
 /** A way to run commands in a namespace. */
@@ -102,30 +83,51 @@ export interface QuickRun {
   end(): Promise<void>;
 }
 
-/** Commands in a namespace; see the module. */
-export function quickRun(place: RuleNamespace & { readonly networkNamespace: string }, facts: KnownFacts): QuickRun {
-  const shell = new NamespaceShell(place);
-  return { run: runBy(shell, facts), end: () => shell.end() };
+/** What is known of a set-up before it begins. */
+export interface Foreknowledge {
+  /** The set-up has rules by marks, with this table of routes: all its routing is read first. */
+  readonly table?: number | undefined;
+  /** Answers that were read before. Then no question is asked first. */
+  readonly answers?: Answers | undefined;
 }
 
-function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
-  const answers = new Map<string, Promise<Ran>>();
+/** Commands in a namespace; see the module. */
+export function quickRun(
+  place: RuleNamespace & { readonly networkNamespace: string },
+  facts: KnownFacts,
+  known: Foreknowledge = {},
+): QuickRun {
+  const shell = new NamespaceShell(place);
+  return { run: runBy(shell, facts, known), end: () => shell.end() };
+}
+
+function runBy(shell: NamespaceShell, facts: KnownFacts, { table, answers: before }: Foreknowledge): Run {
+  const answers = new Map<string, Promise<Ran | undefined>>();
+  for (const [line, ran] of before ?? []) answers.set(line, Promise.resolve(ran));
   const ask = async (lane: Lane, command: ShellCommand): Promise<Ran> => {
     const [ran] = await shell.ask(lane, [command]);
     return ran as Ran;
   };
-  let begun = false;
+  let begun = before !== undefined;
   const begin = () => {
     begun = true;
-    questions(facts).forEach((questions, lane) => {
-      const all = shell.ask(lane as Lane, questions.map(({ line, command }) => ({ line: command ?? line })));
-      questions.forEach(({ line }, i) => {
-        const answer = all.then((ran) => ran[i] as Ran);
-        answers.set(line, line.endsWith(" --version") ? answer.then((ran) => noted(facts, line, ran)) : answer);
+    const lanes = families.map((family, lane) => {
+      const questions = questionsOf(family, facts, table);
+      const found = shell.ask(lane as Lane, questions.map(({ command }) => command)).then((ran) => {
+        const all = answersOf(questions, ran);
+        noteVersions(facts, all);
+        return all;
       });
+      for (const line of questions.flatMap(({ lines }) => lines)) {
+        answers.set(line, found.then((all) => all.get(line)));
+      }
+      return found;
     });
-    const addresses = answers.get(ADDRESSES);
-    for (const [line, holds] of parts) if (addresses) answers.set(line, addresses.then((ran) => partOf(ran, holds)));
+    if (table === undefined) return;
+    const joined = Promise.all(lanes).then((all) =>
+      joinedAddresses((line) => all.find((one) => one.has(line))?.get(line))
+    );
+    for (const line of addressQuestion.lines) answers.set(line, joined.then((all) => all.get(line)));
   };
   const save = async (tool: string, args: readonly string[], input: string): Promise<Ran> => {
     const [restore, list] = [`${tool}-restore`, `${tool}-save`];
@@ -147,20 +149,23 @@ function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
     if (!looks(line) || !isPlain(line)) {
       // A change by `ip` changes no rule, and the other way round.
       for (const known of answers.keys()) if (known.startsWith("ip ") === (command === "ip")) answers.delete(known);
-      if (input !== undefined || !isPlain(line)) throw new TypeError(`${line}: no command of a set-up`);
-      return await ask(laneOf(command), { line });
+      if (!isPlain(line) || (input !== undefined && !isBatch(line, input))) {
+        throw new TypeError(`${line}: no command of a set-up`);
+      }
+      return await ask(laneOf(line), { line, ...input === undefined ? {} : { input } });
     }
     const version = facts.version(line);
     if (version !== undefined) return { code: 0, stdout: version, stderr: "" };
     if (!begun) begin();
-    return await (answers.get(line) ?? ask(laneOf(command), { line }));
+    return await answers.get(line) ?? await ask(laneOf(line), { line });
   };
 }
 
-/** Keeps the reported version of a tool. */
-function noted(facts: KnownFacts, line: string, ran: Ran): Ran {
-  if (ran.code === 0) facts.addVersion(line, ran.stdout);
-  return ran;
+/** Keeps the reported versions of tools. */
+export function noteVersions(facts: KnownFacts, answers: Answers): void {
+  for (const [line, { code, stdout }] of answers) {
+    if (code === 0 && line.endsWith(" --version")) facts.addVersion(line, stdout);
+  }
 }
 
 /** Names with the prefix `TRIAL_CHAIN`. */
@@ -170,6 +175,11 @@ const TRIAL_CHAINS = /MESH_TRIAL\w*/g;
 function trialKey(tool: string, input: string): string | undefined {
   if (!input.includes(TRIAL_CHAIN)) return undefined;
   return `${tool} ${input.replaceAll(TRIAL_CHAINS, TRIAL_CHAIN)}`;
+}
+
+/** True for several commands of the tool `ip`, a line each. */
+function isBatch(line: string, input: string): boolean {
+  return /^ip -[46] -batch -$/.test(line) && input.split("\n").every((one) => one === "" || isPlain(one));
 }
 
 /** True for a command line of plain words, without special characters of the shell. */

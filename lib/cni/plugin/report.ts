@@ -27,11 +27,27 @@ export async function post(socket: string, path: string, value: unknown, ms: num
       `content-length: ${body.length}\r\nconnection: close\r\n\r\n`;
     await writeAll(connection, new TextEncoder().encode(head));
     await writeAll(connection, body);
-    const answer = new Uint8Array(512);
-    const length = await connection.read(answer);
-    const line = new TextDecoder().decode(answer.subarray(0, length ?? 0)).split("\r\n")[0] ?? "";
-    if (!/^HTTP\/1\.\d 2\d\d\b/.test(line)) throw new Error(`${socket}${path}: got ${line || "no answer"}`);
+    const text = await readText(connection);
+    const line = text.split("\r\n")[0] ?? "";
+    if (/^HTTP\/1\.\d 2\d\d\b/.test(line)) return;
+    const reason = text.split("\r\n\r\n").slice(1).join(" ").trim();
+    throw new Error(reason || `${socket}${path}: got ${line || "no answer"}`);
   });
+}
+
+/** Longest answer that is read, bytes: a reason in words. */
+const MAX_ANSWER = 4096;
+
+async function readText(connection: Deno.Conn): Promise<string> {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(MAX_ANSWER);
+  let text = "";
+  while (text.length < MAX_ANSWER) {
+    const length = await connection.read(buffer);
+    if (length === null) break;
+    text += decoder.decode(buffer.subarray(0, length), { stream: true });
+  }
+  return text;
 }
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {

@@ -165,8 +165,11 @@ async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promis
   throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, messageOf(last));
 }
 
-/** Static pods have the node's uid. The orchestrator keeps this uid in an annotation of its copy. */
-function isThatPod(pod: Pod, name: PodName): boolean {
+/**
+ * Whether the orchestrator's pod is the runtime's: a new pod may have the name of an old one. Static pods have the
+ * node's uid. The orchestrator keeps this uid in an annotation of its copy.
+ */
+export function isThatPod(pod: Pick<Pod, "uid" | "annotations">, name: Pick<PodName, "uid">): boolean {
   if (name.uid === "" || pod.uid === name.uid) return true;
   return ["kubernetes.io/config.hash", "kubernetes.io/config.mirror"].some((key) => pod.annotations[key] === name.uid);
 }

@@ -11,13 +11,12 @@ import { findBackend } from "../../iptables/backend.ts";
 import { differences } from "../../iptables/change.ts";
 import { families } from "../../iptables/model/names.ts";
 import { missingRoutes } from "../../iptables/route.ts";
-import { wantedRouting } from "../../iptables/routing.ts";
-import { buildRules } from "../../iptables/rules/build.ts";
+import { routingOf, rulesOf } from "../../iptables/wanted.ts";
 import { enterWords, type Run } from "../../iptables/run.ts";
-import type { PodRedirection } from "./redirection.ts";
-import type { Redirector } from "./redirector.ts";
+import type { RuleKeeper, WantedRules } from "./redirector.ts";
 import { unfinishedName } from "../node/replace.ts";
 import { spawnNsenter } from "./enter.ts";
+import type { Answers } from "./questions.ts";
 import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.ts";
 
 /** How the tools are run. */
@@ -26,17 +25,21 @@ export interface RedirectorOptions {
   readonly scopedLock: boolean;
   /** File, in the run folder, of known facts about the node; undefined: everything is found out each time. */
   readonly factsFile: string | undefined;
+  /** The table of routes, if the rules of all calls are rules by marks. Then it is read with the rules. */
+  readonly table?: number;
+  /** What was read in the namespace before. Then it is not read first. */
+  readonly answers?: Answers | undefined;
 }
 
 /** A redirector for a single call. The redirector caches its reads, so the next call needs a new redirector. */
-export function systemRedirector(options: RedirectorOptions): Redirector {
+export function systemRedirector(options: RedirectorOptions): RuleKeeper {
   const runs = new Map<string, QuickRun>();
-  const facts = options.factsFile === undefined ? nothingKnown : fileFacts(options.factsFile);
+  const facts = knownFacts(options.factsFile);
   const runIn = (netns: string): Run => {
     let run = runs.get(netns);
     if (run === undefined) {
       // The lock is the namespace's own file: the file exists as long as the pod, and nothing is left behind.
-      run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, facts);
+      run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, facts, options);
       runs.set(netns, run);
     }
     return run.run;
@@ -51,13 +54,8 @@ export function systemRedirector(options: RedirectorOptions): Redirector {
       }
       return { addresses: listed.stdout, isNode: same.code === 0 };
     },
-    async apply(netns, wanted) {
-      const said: string[] = [];
-      const report = { info() {}, warn: (message: string) => void said.push(message) };
-      const task = { ...taskOf(wanted), reconcile: true, force: false, cleanup: false };
-      const outcomes = await applyRedirection(task, runIn(netns), report);
-      return [...families.map((family) => `IPv${family} ${outcomes[family]}`), ...said].join("; ");
-    },
+    apply: (netns, wanted) => change(runIn(netns), wanted, false),
+    remove: (netns, wanted) => change(runIn(netns), wanted, true),
     check: (netns, wanted) => drift(runIn(netns), wanted),
     obstacles: toolObstacles,
     async end() {
@@ -66,16 +64,19 @@ export function systemRedirector(options: RedirectorOptions): Redirector {
   };
 }
 
-function taskOf(wanted: PodRedirection) {
-  return { config: wanted.config, dualStack: wanted.dualStack };
+async function change(run: Run, { config, dualStack }: WantedRules, cleanup: boolean): Promise<string> {
+  const said: string[] = [];
+  const report = { info() {}, warn: (message: string) => void said.push(message) };
+  const outcomes = await applyRedirection({ config, dualStack, reconcile: true, force: false, cleanup }, run, report);
+  return [...families.map((family) => `IPv${family} ${outcomes[family]}`), ...said].join("; ");
 }
 
-async function drift(run: Run, wanted: PodRedirection): Promise<string[]> {
+async function drift(run: Run, wanted: WantedRules): Promise<string[]> {
   const addressed = await addressedFamilies(run);
   const found = await Promise.all(families.map(async (family) => {
     if (!wanted.dualStack && !addressed.has(family)) return [];
-    const rules = buildRules(wanted.config, family);
-    const routing = missingRoutes(wantedRouting(wanted.config, family), run);
+    const rules = rulesOf(wanted.config, family);
+    const routing = missingRoutes(routingOf(wanted.config, family), run);
     const [{ chosen, stale, evidence }, missing] = await Promise.all([findBackend(rules, run), routing]);
     if (chosen === undefined) return [`IPv${family}: no back end: ${evidence.join("; ")}`];
     const lines = [
@@ -103,6 +104,11 @@ async function toolObstacles(): Promise<string[]> {
   }
 }
 
+/** The facts in a file, if there is one. */
+export function knownFacts(path: string | undefined): KnownFacts {
+  return path === undefined ? nothingKnown : fileFacts(path);
+}
+
 const nothingKnown: KnownFacts = {
   has: () => false,
   add() {},
@@ -111,7 +117,7 @@ const nothingKnown: KnownFacts = {
   forget() {},
 };
 
-/** How a version is kept among the trials. */
+/** Stands between a command line and its version in a known fact. */
 const VERSION = " => ";
 
 /** Known facts in a file: an array of texts. The facts are hints only: an unreadable file counts as absent. */

@@ -42,6 +42,9 @@ export interface Pod {
   readonly nodeName: string;
   /** True after the pod's deletion, until the pod has ended. */
   readonly ending: boolean;
+  /** True for a pod whose containers have all ended for good. */
+  readonly hasEnded: boolean;
+  readonly serviceAccount: string;
   readonly hostNetwork: boolean;
   /** The pod's addresses, without prefix lengths. Empty until the pod has a network. */
   readonly addresses: readonly string[];
@@ -67,6 +70,8 @@ export function readPod(value: unknown): Pod {
     annotations: texts(meta["annotations"]),
     nodeName: text(spec["nodeName"]),
     ending: text(meta["deletionTimestamp"]) !== "",
+    hasEnded: ["Succeeded", "Failed"].includes(text(status["phase"])),
+    serviceAccount: text(spec["serviceAccountName"]),
     hostNetwork: spec["hostNetwork"] === true,
     addresses: [...new Set([status["podIP"], ...objects(status["podIPs"]).map(({ ip }) => ip)].map(text))].filter(
       Boolean,

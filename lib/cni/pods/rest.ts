@@ -14,6 +14,7 @@ import { Informer } from "../../orch/informer/informer.ts";
 import { type ApiResource, listPath, objectPath } from "../../orch/informer/resource.ts";
 import { isObject, type NetworkJson } from "../config/network.ts";
 import type { OrchAccess } from "../install/orch_config.ts";
+import { type NodeView, watchedNode } from "./node_view.ts";
 import { type Pod, readPod } from "./pod.ts";
 import { type PodEvent, type PodFilter, type PodNote, type PodSource, PodSourceError } from "./source.ts";
 
@@ -99,6 +100,19 @@ export class RestPods implements PodSource {
       type: "application/merge-patch+json",
       body: { metadata: { uid: pod.uid, labels: { [key]: value } } },
     });
+  }
+
+  async annotate(pod: Pod, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.#tell({
+      method: "PATCH",
+      path: `${podPath(pod)}/status`,
+      type: "application/merge-patch+json",
+      body: { metadata: { uid: pod.uid, annotations } },
+    });
+  }
+
+  node(name: string): NodeView {
+    return watchedNode(this.#client, { pods: PODS, namespaces: NAMESPACES }, name);
   }
 
   async remove(pod: Pod): Promise<void> {

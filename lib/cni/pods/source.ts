@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { NodeView } from "./node_view.ts";
 import type { Pod } from "./pod.ts";
 
 /** Looks up the facts that the plugin needs of a pod. */
@@ -46,6 +47,10 @@ export interface PodSource extends PodLookup {
   watch(filter: PodFilter, signal: AbortSignal, troubled?: (error: PodSourceError) => void): AsyncIterable<PodEvent>;
   /** Adds a label to a pod. */
   label(pod: Pod, key: string, value: string): Promise<void>;
+  /** Sets annotations of this pod, or takes them away: null. Refused for a later pod of the same name. */
+  annotate(pod: Pod, annotations: Readonly<Record<string, string | null>>): Promise<void>;
+  /** The pods of a node, kept up to date. */
+  node(name: string): NodeView;
   /** Deletes this pod, but not a later pod of the same name, and not a pod that changed since. */
   remove(pod: Pod): Promise<void>;
   /** Publishes an event about a pod. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { decide } from "../plugin/decide.ts";
+import { decide, NO_AMBIENT } from "../plugin/decide.ts";
 import { canonical, listedAddresses } from "../plugin/ownership.ts";
 import { CniError } from "../plugin/protocol.ts";
 import { podRedirection } from "../plugin/redirection.ts";
@@ -30,7 +30,7 @@ export interface RepairPlace {
  */
 export async function redirectInPlace(pod: Pod, place: RepairPlace): Promise<string> {
   if (place.excludeNamespaces.includes(pod.namespace)) throw new Error("its namespace is excluded");
-  const decision = decide(pod, { ambientEnabled: false }, {});
+  const decision = decide(pod, NO_AMBIENT, {});
   if (decision.do !== "redirect") {
     throw new Error(`the plugin does not redirect it${decision.do === "pass" ? `: ${decision.why}` : ""}`);
   }

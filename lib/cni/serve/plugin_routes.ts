@@ -8,11 +8,16 @@
 import { bodyText, type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import { type PluginEvent, readPluginEvent } from "../ambient/plugin_event.ts";
+import type { PodReport } from "../ambient/redirection.ts";
 import { isObject, type NetworkJson } from "../config/network.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
 
 /** Longest body, bytes: a call of the plugin writes a few lines. */
 const MAX_BODY = 1024 * 1024;
+
+/** Longest message about a pod, bytes. */
+const MAX_EVENT = 64 * 1024;
 
 /**
  * `POST /log`: an array of texts, each a line as JSON. `GET /pods/<namespace>/<name>` and `GET /namespaces/<name>`: the
@@ -34,6 +39,47 @@ export function pluginRoutes(log: Logger, pods: PodLookup): Route[] {
   ];
 }
 
+/** The node agent's part for pods in ambient mode. */
+export interface PodTaker {
+  /** Takes over a starting pod. Rejects when the pod must get no network. */
+  started(event: PluginEvent): Promise<void>;
+  /** What is known about a pod; undefined: there is no such pod here. */
+  report(namespace: string, name: string): Promise<PodReport | undefined>;
+}
+
+/**
+ * `POST /cmdadd`: a pod that starts, see `lib/cni/ambient/plugin_event.ts`. `GET /pods/<namespace>/<name>`: the agent's
+ * report about a pod, or `null`.
+ */
+export function eventRoutes(taker: PodTaker, log: Logger): Route[] {
+  return [
+    {
+      methods: ["POST"],
+      path: "/cmdadd",
+      maxBody: MAX_EVENT,
+      handle: async (request) => {
+        try {
+          await taker.started(readPluginEvent(bodyText(request)));
+          return { status: 200, body: "" };
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          log.warn("a starting pod was not taken into ambient mode", { why: message });
+          return textResponse(500, `${message}\n`);
+        }
+      },
+    },
+    {
+      methods: ["GET"],
+      path: "/pods/:namespace/:name",
+      handle: async ({ params }) => jsonResponse(await taker.report(params["namespace"]!, params["name"]!) ?? null),
+    },
+  ];
+}
+
+function jsonResponse(value: unknown): HttpResponse {
+  return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+}
+
 function takeLines(request: HttpRequest, log: Logger): HttpResponse {
   let lines: unknown;
   try {
@@ -48,8 +94,7 @@ function takeLines(request: HttpRequest, log: Logger): HttpResponse {
 
 async function lookUp(ask: () => Promise<unknown>): Promise<HttpResponse> {
   try {
-    const headers = { "content-type": "application/json" };
-    return { status: 200, headers, body: JSON.stringify(await ask() ?? null) };
+    return jsonResponse(await ask() ?? null);
   } catch (error) {
     if (error instanceof PodSourceError) return textResponse(error.status ?? 504, error.message);
     throw error;

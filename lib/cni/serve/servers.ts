@@ -14,9 +14,9 @@ import { HttpServer } from "../../http/server.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { systemFileCalls } from "../node/file_calls.ts";
-import { LOG_SOCKET } from "../plugin/report.ts";
+import { EVENT_SOCKET, LOG_SOCKET } from "../plugin/report.ts";
 import type { PodLookup } from "../pods/source.ts";
-import { pluginRoutes } from "./plugin_routes.ts";
+import { eventRoutes, pluginRoutes, type PodTaker } from "./plugin_routes.ts";
 import { Attempts } from "./start_error.ts";
 
 /** The addresses of the servers, and their clients. Ports of 0 are chosen by the system. */
@@ -61,6 +61,7 @@ export async function serveNode(
   kernel: Kernel,
   pods: PodLookup,
   notReady: () => string | undefined,
+  taker?: PodTaker,
 ): Promise<NodeServers> {
   const { runDir, healthPort, monitoringPort, metricsLocalOnly, names } = options;
   const attempts = new Attempts();
@@ -80,7 +81,7 @@ export async function serveNode(
   };
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: metricsLocalOnly, names });
   const monitoring = await listen("metrics", "monitoringPort", scraped);
-  const socket = pluginSocket(runDir, kernel, pods);
+  const socket = pluginSockets(runDir, kernel, pods, taker);
   await attempts.try("runDir", runDir, "a folder that this program may write to", async () => {
     systemFileCalls.makeFolder(runDir, 0o755);
     await socket.open();
@@ -97,24 +98,30 @@ export async function serveNode(
   };
 }
 
-/** The plugin's socket. It disappears with the run folder and has to come back with the folder. */
-function pluginSocket(runDir: string, kernel: Kernel, pods: PodLookup) {
-  let server: HttpServer | undefined;
+/** The plugin's sockets. They disappear with the run folder and have to come back with the folder. */
+function pluginSockets(runDir: string, kernel: Kernel, pods: PodLookup, taker: PodTaker | undefined) {
+  let servers: readonly HttpServer[] = [];
+  const close = () => Promise.all(servers.map((server) => server.close()));
   /** One change after the other: a new socket may get the inode of the old socket. */
   let last: Promise<void> = Promise.resolve();
   const open = async () => {
-    server = await servePlugin(`${runDir}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
+    const log = kernel.log.scope("cni-plugin");
+    servers = [await servePlugin(`${runDir}/${LOG_SOCKET}`, log, pods)];
+    if (taker === undefined) return;
+    const events = new HttpServer({ routes: eventRoutes(taker, kernel.log.scope("cni-agent")), log });
+    servers = [...servers, events];
+    await events.listenUnix(`${runDir}/${EVENT_SOCKET}`, { mode: 0o600, takeOver: true });
   };
   return {
     open,
     renew() {
-      last = last.then(() => server?.close()).then(open).catch((error) => {
+      last = last.then(close).then(open).catch((error) => {
         kernel.log.scope("cni-agent").error("the plugin's socket cannot be created again", { error });
       });
     },
     async close() {
       await last;
-      await server?.close();
+      await close();
     },
   };
 }

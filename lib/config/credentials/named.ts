@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { InternalServer } from "../kinds/gateway/internal.ts";
 import type { ClientTlsSettings, ServerTlsSettings } from "../kinds/kinds.ts";
 import { type AnyConfigObject, isKind } from "../types.ts";
 
@@ -23,13 +24,37 @@ export const AUTHORITIES_ALONE = "-cacert";
 /** Beginning of the name of authorities in a ConfigMap. */
 export const CONFIG_MAP = "configmap://";
 
+/** Between names whose authorities count together. The names themselves have no comma. */
+const BETWEEN = ",";
+
+/** One name for the authorities of several credentials. @param names Never empty. */
+export function joinedNames(names: readonly string[]): string {
+  return names.join(BETWEEN);
+}
+
+/** The names in a joined name. */
+export function namesIn(joined: string): string[] {
+  return joined.split(BETWEEN);
+}
+
 /** The credentials that an object names, in the order of its fields. */
 export function namedCredentials(object: AnyConfigObject): NamedCredential[] {
   if (isKind(object, "Gateway")) {
-    return object.spec.servers.flatMap(({ tls }, at) => tls ? serverCredentials(tls, `spec.servers[${at}].tls`) : []);
+    const { servers, internal } = object.spec;
+    const ofServers = servers.flatMap(({ tls, internal }, at) =>
+      tls ? serverCredentials(tls, `spec.servers[${at}].tls`, internal) : []
+    );
+    return internal?.clientCredential === undefined
+      ? ofServers
+      : [...ofServers, ...derived(internal.clientCredential, "spec.internal.clientCredential", "pair")];
   }
   if (!isKind(object, "DestinationRule")) return [];
-  const { trafficPolicy, subsets = [], workloadSelector } = object.spec;
+  const { trafficPolicy, subsets = [], workloadSelector, internal } = object.spec;
+  if (internal !== undefined) {
+    return (internal.backendTls ?? []).flatMap(({ authorities }, at) =>
+      authorities ? derived(authorities, `spec.internal.backendTls[${at}].authorities`, "authorities") : []
+    );
+  }
   const policies = [
     { policy: trafficPolicy, at: "spec.trafficPolicy" },
     ...subsets.map(({ trafficPolicy: policy }, i) => ({ policy, at: `spec.subsets[${i}].trafficPolicy` })),
@@ -42,10 +67,28 @@ export function namedCredentials(object: AnyConfigObject): NamedCredential[] {
   );
 }
 
-/** The credentials of a server. Envoy takes the authorities of the first name, however many certificates there are. */
-export function serverCredentials(tls: ServerTlsSettings, at: string): NamedCredential[] {
+/** Credentials that only derived objects name, with their namespaces in the names. */
+function derived(joined: string, field: string, part: "pair" | "authorities"): NamedCredential[] {
+  const parts = { needsPair: part === "pair", needsAuthorities: part === "authorities" };
+  return namesIn(joined).map((name) => ({ name, field, ...parts, isOfNamespace: true }));
+}
+
+/**
+ * The credentials of a server. Envoy takes the authorities of the first name, however many certificates there are. A
+ * derived server may name the authorities apart.
+ */
+export function serverCredentials(
+  tls: ServerTlsSettings,
+  at: string,
+  { clientAuthorities }: InternalServer = {},
+): NamedCredential[] {
   if (tls.mode !== "SIMPLE" && tls.mode !== "MUTUAL" && tls.mode !== "OPTIONAL_MUTUAL") return [];
-  const verifies = tls.mode !== "SIMPLE";
+  const own = ownCredentials(tls, at, tls.mode !== "SIMPLE" && clientAuthorities === undefined);
+  if (tls.mode === "SIMPLE" || clientAuthorities === undefined) return own;
+  return [...own, ...derived(clientAuthorities, `${at}.clientAuthorities`, "authorities")];
+}
+
+function ownCredentials(tls: ServerTlsSettings, at: string, verifies: boolean): NamedCredential[] {
   const of = (name: string, field: string, isFirst: boolean): NamedCredential => ({
     ...{ name, field: `${at}.${field}`, needsPair: true, needsAuthorities: verifies && isFirst, isOfNamespace: false },
   });

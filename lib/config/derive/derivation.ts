@@ -25,8 +25,8 @@ export type DerivedObject<K extends Kind = Kind> = {
 }[K];
 
 /**
- * How a derivation reads other objects and facts. Reads are recorded, and a changed answer repeats the derivation. The
- * reader does not show derived objects: nothing is derived from derived objects.
+ * How a derivation reads other objects and facts. Reads are recorded: if an answer changes, the derivation runs again. The
+ * reader does not show derived objects, so no object is derived from a derived object.
  */
 export interface DerivationReader {
   object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined;
@@ -38,6 +38,19 @@ export interface DerivationReader {
   facts<K extends FactKind>(kind: K, namespace?: string): readonly Fact<K>[];
   /** A field of the mesh configuration. */
   mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F];
+  /** The members of a group of the derivation, sorted by key; also of a group that no input derives. */
+  members(group: string): readonly DerivationInput[];
+}
+
+/** The reader of a group's derivation. */
+export interface GroupReader extends DerivationReader {
+  /**
+   * A kept part of the derivation. The part is built again only if one of its inputs is another object, or if an answer
+   * to a read of its builder has changed. The derivation need not repeat these reads.
+   *
+   * @param name Unique in the group.
+   */
+  part<T>(name: string, inputs: readonly unknown[], build: (read: DerivationReader) => T): T;
 }
 
 /** Makes objects from other objects and from facts. */
@@ -58,9 +71,28 @@ export interface Derivation {
 }
 
 /** Makes objects that depend on several inputs, such as the routes of one host. */
-export interface SharedDerivation {
+export interface SharedDerivation<About = unknown> {
   /** Names of an input's groups: a function of the input alone, so that a change costs only the input's groups. */
   groupsOf(input: DerivationInput): readonly string[];
-  /** The objects derived from the inputs of one group, sorted by key. Same rules as {@linkcode Derivation.derive}. */
-  derive(group: string, members: readonly DerivationInput[], read: DerivationReader): readonly DerivedObject[];
+  /**
+   * The objects derived from the inputs of one group, sorted by key. Same rules as {@linkcode Derivation.derive}. The
+   * same object (`===`) as in an earlier run is not checked again.
+   */
+  derive(
+    group: string,
+    members: readonly DerivationInput[],
+    read: GroupReader,
+  ): readonly DerivedObject[] | DerivedGroup<About>;
+  /**
+   * Gets what the derivation found out about a group, after each run with another result. Undefined: the group is gone.
+   * Absent: nobody asks. Must not throw.
+   */
+  readonly learned?: (group: string, about: About | undefined) => void;
+}
+
+/** The objects of a group, and further findings about the members. */
+export interface DerivedGroup<About = unknown> {
+  readonly objects: readonly DerivedObject[];
+  /** What the derivation found out about the members, such as the reasons for their status. */
+  readonly about: About;
 }

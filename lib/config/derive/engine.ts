@@ -4,7 +4,7 @@
  *     store ──┐                        ┌─> read record of the input
  *             ├─> changed inputs ─> derive ─> objects ─> source of the same store
  *     facts ──┘   and their groups,
- *                 and those that read what changed
+ *                 and readers of changed objects
  *
  * @module
  */
@@ -13,15 +13,23 @@ import { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { FactStore } from "../facts/store.ts";
 import type { FactKind } from "../facts/types.ts";
 import { fieldFinding, type Finding, findingChanges } from "../../finding/finding.ts";
-import { objectFromSpec } from "../object.ts";
+import { objectFromSpec, type ParsedObject } from "../object.ts";
 import type { DerivedOrigin } from "../../finding/origin.ts";
 import { duplicateFinding } from "../overlap.ts";
 import type { ChangeSet, ConfigStore, StoredObject, StoreSource } from "../store.ts";
 import type { MeshConfig } from "../mesh/types.ts";
 import type { ConfigObject, Kind } from "../types.ts";
-import type { Derivation, DerivationInput, DerivedObject } from "./derivation.ts";
+import type { Derivation, DerivationInput, DerivedObject, GroupReader } from "./derivation.ts";
 import { InputGroups, nameOfGroup } from "./groups.ts";
-import { DerivationRecorder, type DerivationSource, invalidateMesh, invalidateReads, isWritten } from "./reads.ts";
+import { KeptParts } from "./parts.ts";
+import {
+  DerivationRecorder,
+  type DerivationSource,
+  invalidateGroup,
+  invalidateMesh,
+  invalidateReads,
+  isWritten,
+} from "./reads.ts";
 
 /** The inputs of an engine. */
 export interface DerivationOptions {
@@ -42,6 +50,8 @@ type Inputs = readonly [DerivationInput, ...DerivationInput[]];
 interface Derived {
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
+  /** See `DerivedGroup`. */
+  readonly about?: unknown;
 }
 
 const NOTHING: Derived = { objects: new Map(), findings: [] };
@@ -54,6 +64,12 @@ export class DerivationEngine {
   readonly #kinds: ReadonlySet<string>;
   readonly #cache: BuildCache<DerivationSource, Derived, never, Inputs>;
   readonly #groups: InputGroups;
+  readonly #parts = new KeptParts();
+  /** Checked objects by the derived object that they were made of, with the first input. */
+  readonly #completed = new WeakMap<
+    DerivedObject,
+    { readonly of: DerivationInput; readonly made: CheckedDerivation }
+  >();
   #mesh: MeshConfig;
   /** By key of the input, or marked name of the group. */
   readonly #derived = new Map<string, Derived>();
@@ -71,7 +87,10 @@ export class DerivationEngine {
     this.#derivation = derivation;
     this.#options = options;
     this.#kinds = new Set(derivation.from);
-    this.#source = { store, facts, mesh: () => this.#mesh, properties: undefined, view: this };
+    this.#source = {
+      ...{ store, facts, mesh: () => this.#mesh, properties: undefined, view: this },
+      members: (group) => this.#groups.members(group),
+    };
     this.#cache = new BuildCache(
       (recorder, key, inputs) => this.#derive(key, inputs, new DerivationRecorder(recorder)),
       {
@@ -101,7 +120,7 @@ export class DerivationEngine {
     const keys = new InvalidatedKeys();
     invalidateMesh(this.#mesh, mesh, keys);
     this.#mesh = mesh;
-    this.#update([...this.#cache.invalidate(keys)].sort());
+    this.#update([...this.#invalidate(keys)].sort());
   }
 
   /** Derives no more; derived objects stay. */
@@ -110,7 +129,9 @@ export class DerivationEngine {
   }
 
   #changed<O extends StoredObject>({ added, updated, removed, refreshed }: ChangeSet<O>): void {
-    const replaced = [...updated, ...refreshed];
+    // A refreshed object of a file is on another line. A refreshed object of an API has another status, and no derivation
+    // reads the status.
+    const replaced = [...updated, ...refreshed.filter((one) => one.new.origin.from !== "api")];
     const keys = new InvalidatedKeys();
     const inputs = new Set<string>();
     const note = (objects: readonly O[], groupsOf: (input: DerivationInput) => readonly string[]) => {
@@ -119,23 +140,35 @@ export class DerivationEngine {
         if (!this.#kinds.has(object.kind)) continue;
         inputs.add(object.key);
         // The derivation names this kind.
-        for (const group of groupsOf(object as StoredObject as DerivationInput)) inputs.add(group);
+        for (const group of groupsOf(object as StoredObject as DerivationInput)) {
+          inputs.add(group);
+          invalidateGroup(nameOfGroup(group)!, keys);
+        }
       }
     };
     note([...removed, ...replaced.map((one) => one.old)], (input) => this.#groups.remove(input));
     note([...added, ...replaced.map((one) => one.new)], (input) => this.#groups.add(input));
     for (const key of inputs) this.#cache.drop(key);
-    for (const key of this.#cache.invalidate(keys)) inputs.add(key);
+    for (const key of this.#invalidate(keys)) inputs.add(key);
     if (inputs.size > 0) this.#update([...inputs].sort());
+  }
+
+  /** Drops the results, and the parts of results, whose reads have changed. @returns the keys of their inputs */
+  #invalidate(keys: InvalidatedKeys): Set<string> {
+    const dropped = this.#cache.invalidate(keys);
+    for (const owner of this.#parts.invalidate(keys)) {
+      this.#cache.drop(owner);
+      dropped.add(owner);
+    }
+    return dropped;
   }
 
   #update(inputs: readonly string[]): void {
     const touched = new Set<string>();
     const before = inputs.flatMap((key) => this.#findingsOf(key));
     const old = new Map(inputs.map((key) => [key, this.#derived.get(key) ?? NOTHING]));
-    for (const derived of old.values()) for (const key of derived.objects.keys()) touched.add(key);
     const next = new Map(inputs.map((key) => [key, this.#look(key, old.get(key) ?? NOTHING)]));
-    for (const derived of next.values()) for (const key of derived.objects.keys()) touched.add(key);
+    for (const key of inputs) differences(old.get(key) ?? NOTHING, next.get(key) ?? NOTHING, touched);
     before.push(...this.#duplicates(touched));
     for (const [key, derived] of next) this.#replace(key, old.get(key) ?? NOTHING, derived);
     if (touched.size > 0) this.#hand(touched);
@@ -172,28 +205,53 @@ export class DerivationEngine {
   #derive(key: string, inputs: Inputs, read: DerivationRecorder): Derived {
     const { name, shared } = this.#derivation;
     const group = nameOfGroup(key);
-    const made = group === undefined
+    const result = group === undefined
       ? this.#derivation.derive(inputs[0], read)
-      : shared?.derive(group, inputs, read) ?? [];
+      : this.#withParts(key, read, (reader) => shared?.derive(group, inputs, reader) ?? []);
+    const { objects: made, ...about } = "objects" in result ? result : { objects: result };
     const objects = new Map<string, ConfigObject>();
     const findings: Finding[] = [];
     for (const derived of made) {
-      const { object, findings: ofObject } = complete(derived, derived.of ?? inputs[0], name);
+      const { object, findings: ofObject } = this.#complete(derived, derived.of ?? inputs[0], name);
       findings.push(...ofObject);
       if (object !== undefined) objects.set(object.key, object);
     }
-    return { objects, findings };
+    return { objects, findings, ...about };
+  }
+
+  #withParts<T>(owner: string, read: DerivationRecorder, run: (read: GroupReader) => T): T {
+    const maker = this.#parts.of(owner, this.#source);
+    try {
+      return run(Object.assign(read, { part: maker.part }));
+    } finally {
+      maker.end();
+    }
+  }
+
+  /** Checks an object, unless the same object was checked already. */
+  #complete(derived: DerivedObject, of: DerivationInput, source: string): CheckedDerivation {
+    const known = this.#completed.get(derived);
+    if (known?.of === of) return known.made;
+    const made = complete(derived, of, source);
+    this.#completed.set(derived, { of, made });
+    return made;
   }
 
   #replace(input: string, old: Derived, next: Derived): void {
     if (next === NOTHING) this.#derived.delete(input);
     else this.#derived.set(input, next);
-    for (const key of new Set([...old.objects.keys(), ...next.objects.keys()])) {
-      const others = (this.#makers.get(key) ?? []).filter((maker) => maker !== input);
-      const makers = next.objects.has(key) ? [...others, input].sort() : others;
-      if (makers.length === 0) this.#makers.delete(key);
-      else this.#makers.set(key, makers);
-    }
+    const group = nameOfGroup(input);
+    if (group !== undefined && old.about !== next.about) this.#derivation.shared?.learned?.(group, next.about);
+    for (const key of old.objects.keys()) if (!next.objects.has(key)) this.#makes(input, key, false);
+    for (const key of next.objects.keys()) if (!old.objects.has(key)) this.#makes(input, key, true);
+  }
+
+  /** Notes whether an input makes an object. */
+  #makes(input: string, key: string, isMaker: boolean): void {
+    const others = (this.#makers.get(key) ?? []).filter((maker) => maker !== input);
+    const makers = isMaker ? [...others, input].sort() : others;
+    if (makers.length === 0) this.#makers.delete(key);
+    else this.#makers.set(key, makers);
   }
 
   /** Reports the objects of some keys: for each key the object of the first maker. */
@@ -237,7 +295,16 @@ export class DerivationEngine {
   }
 }
 
-function complete({ kind, meta, spec }: DerivedObject, of: DerivationInput, source: string) {
+/** Collects the keys of objects that are not the same objects before and after. */
+function differences({ objects: before }: Derived, { objects: after }: Derived, touched: Set<string>): void {
+  for (const [key, object] of before) if (after.get(key) !== object) touched.add(key);
+  for (const key of after.keys()) if (!before.has(key)) touched.add(key);
+}
+
+/** A derived object after its check. */
+type CheckedDerivation = Pick<ParsedObject, "object" | "findings">;
+
+function complete({ kind, meta, spec }: DerivedObject, of: DerivationInput, source: string): CheckedDerivation {
   const { creationTimestamp } = of.meta;
   const origin: DerivedOrigin = { from: "derived", source, of: of.key, parent: of.origin };
   return objectFromSpec(kind, { labels: {}, annotations: {}, creationTimestamp, ...meta }, spec, origin);

@@ -10,7 +10,7 @@ import type { Fact, FactKind } from "../facts/types.ts";
 import type { MeshConfig } from "../mesh/types.ts";
 import type { ConfigStore, StoredObject } from "../store.ts";
 import type { ConfigObject, Kind } from "../types.ts";
-import type { DerivationReader, InputKind } from "./derivation.ts";
+import type { DerivationInput, DerivationReader, InputKind } from "./derivation.ts";
 
 /** The source that derivations read from. */
 export interface DerivationSource {
@@ -18,15 +18,17 @@ export interface DerivationSource {
   readonly facts: FactStore;
   /** The mesh configuration in force. */
   readonly mesh: () => MeshConfig;
+  /** The members of a group, sorted by key. */
+  readonly members: (group: string) => readonly DerivationInput[];
   readonly properties: undefined;
   readonly view: object;
 }
 
 /**
  * The keys of queries: one object, the objects of a kind in a namespace, all objects of a kind; a field of the mesh
- * configuration.
+ * configuration; the members of a group.
  */
-type Reach = "object" | "namespace" | "kind" | "mesh";
+type Reach = "object" | "namespace" | "kind" | "mesh" | "group";
 
 type Query<T> = SourceQuery<DerivationSource, T>;
 
@@ -56,6 +58,11 @@ const meshField: Query<unknown> = {
   on: ["mesh" satisfies Reach],
 };
 
+const groupMembers: Query<readonly DerivationInput[]> = {
+  ask: ({ members }, group) => members(group),
+  on: ["group" satisfies Reach],
+};
+
 /** A recording reader. */
 export class DerivationRecorder implements DerivationReader {
   readonly #recorder: Recorder<DerivationSource>;
@@ -65,7 +72,7 @@ export class DerivationRecorder implements DerivationReader {
     this.#recorder = recorder;
   }
 
-  // Answers have the kind at the beginning of the query's name. The compiler cannot follow that through a text.
+  // The name of a query begins with the kind of its answers. The compiler cannot follow the kind through a text.
 
   object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
     return this.#recorder.ask(oneObject, `${kind}/${namespace}/${name}`) as ConfigObject<K> | undefined;
@@ -87,6 +94,10 @@ export class DerivationRecorder implements DerivationReader {
     return this.#recorder.ask(meshField, field) as MeshConfig[F];
   }
 
+  members(group: string): readonly DerivationInput[] {
+    return this.#recorder.ask(groupMembers, group);
+  }
+
   #list<T>(all: Query<T>, some: Query<T>, kind: InputKind, namespace: string | undefined): T {
     return namespace === undefined ? this.#recorder.ask(all, kind) : this.#recorder.ask(some, `${kind}/${namespace}`);
   }
@@ -97,6 +108,11 @@ export function invalidateReads({ kind, key, meta: { namespace } }: StoredObject
   keys.add("object" satisfies Reach, key);
   keys.add("namespace" satisfies Reach, `${kind}/${namespace}`);
   keys.add("kind" satisfies Reach, kind);
+}
+
+/** Adds the key of the queries that read the members of a changed group. */
+export function invalidateGroup(group: string, keys: InvalidatedKeys): void {
+  keys.add("group" satisfies Reach, group);
 }
 
 /** Adds the keys of the queries that read a changed field of the mesh configuration. */

@@ -10,6 +10,7 @@ import type { FactOptions } from "../facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, isClusterWide, isFactKind } from "../facts/types.ts";
 import { positionOf } from "./positions.ts";
 import { isManifest, type ManifestRead, OTHER_TEXT, readManifest, TEMPLATE } from "./manifest.ts";
+import { isClusterWideKind } from "../spelling/kind_names.ts";
 import { type ParsedObject, parseObject, type ParseOptions } from "../object.ts";
 import type { FileOrigin } from "../../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
@@ -240,6 +241,7 @@ function sniffName(text: string, options: DocumentOptions): ObjectName {
   const isFact = isFactKind(kind) && FACT_API_VERSIONS[kind] === apiVersion;
   const name = NAME_LINE.exec(metadata)?.[1];
   if (!(found.known || isFact) || name === undefined) return { kind: "", namespace: "", name: "" };
-  const namespace = isFact && isClusterWide(kind) ? "" : NAMESPACE_LINE.exec(metadata)?.[1] ?? options.defaultNamespace;
+  const hasNone = found.known ? isClusterWideKind(found.kind) : isFact && isClusterWide(kind);
+  const namespace = hasNone ? "" : NAMESPACE_LINE.exec(metadata)?.[1] ?? options.defaultNamespace;
   return { kind: found.known ? found.kind : kind, namespace, name };
 }

@@ -22,7 +22,7 @@ export interface ManifestRead {
   readonly fact?: AnyFact;
   /**
    * Neither a fact nor refused: the name of the count. This is the kind, with the group if other groups have the kind
-   * too (`Gateway.gateway.networking.k8s.io`), or {@linkcode OTHER_TEXT}.
+   * too (`Service.serving.knative.dev`), or {@linkcode OTHER_TEXT}.
    */
   readonly passedOver?: string;
   readonly findings: readonly Finding[];

@@ -4,7 +4,7 @@
  * @module
  */
 import { createHmac } from "node:crypto";
-import { movedOrigin, type Origin } from "../../finding/origin.ts";
+import { movedOrigin, type Origin, originInFile } from "../../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { Fact, FactKind, FactSpecs } from "./types.ts";
 
@@ -35,6 +35,11 @@ export class HashedFact<K extends FactKind = FactKind> implements Fact<K> {
   /** The same fact some lines further down in its file. */
   moved(by: number): HashedFact<K> {
     return new HashedFact(this.kind, this.meta, this.spec, movedOrigin(this.origin, by), this.#digestKey);
+  }
+
+  /** The same fact in a document of another file. */
+  inFile(file: string, line: number): HashedFact<K> {
+    return new HashedFact(this.kind, this.meta, this.spec, originInFile(this.origin, file, line), this.#digestKey);
   }
 }
 

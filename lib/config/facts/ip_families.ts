@@ -28,3 +28,16 @@ export function wantedFamilies(
   if (isDual) return main === "IPv6" ? ["IPv6", "IPv4"] : ["IPv4", "IPv6"];
   return main === undefined ? undefined : [main];
 }
+
+/**
+ * The families of a Service whose addresses do not tell them: none is written, or the Service is headless.
+ *
+ * @param clusterIPs the written addresses
+ */
+export function untoldFamilies(
+  clusterIPs: readonly string[],
+  families: readonly IpFamily[],
+  policy: FamilyPolicy | undefined,
+): readonly IpFamily[] | undefined {
+  return clusterIPs.some((one) => one !== "None") ? undefined : wantedFamilies(families, policy);
+}

@@ -14,13 +14,14 @@ import { Findings } from "../../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";
 import type { Origin } from "../../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
-import { withPeersKeys } from "../spelling/peers.ts";
+import { withIstioKeys } from "../spelling/istio.ts";
 import type { ObjectMeta } from "../types.ts";
 import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
 import { ingress, ingressClass } from "./ingress_schema.ts";
 import { endpoints, endpointSlice, node, service, serviceImport } from "./service_schema.ts";
+import { sharedLabels } from "./shared_labels.ts";
 import { usualSlice } from "./usual_endpoints.ts";
 import { usualService } from "./usual_services.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
@@ -114,7 +115,7 @@ export const FACT_SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> }
 export function readFact(kind: FactKind, tree: unknown, from: Origin, options: FactOptions): ReadFact {
   const { digestKey, defaultNamespace = "default" } = options;
   const { metadata } = isObject(tree) ? tree : {};
-  const origin = withPeersKeys(from, metadata, podMetadata(tree));
+  const origin = withIstioKeys(from, metadata, podMetadata(tree));
   const namespace = isClusterWide(kind) ? "" : defaultNamespace;
   const name = nameOf(kind, metadata, namespace);
   const report = new Findings(placeOf(name, origin));
@@ -126,7 +127,7 @@ export function readFact(kind: FactKind, tree: unknown, from: Origin, options: F
     report.error("document", `more than ${MAX_VALUES} values`, "fewer: it is not read", "too-many");
     return { findings: report.list, name };
   }
-  const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));
+  const meta = sharedMeta(leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report)));
   const spec = usualSpec(kind, tree) ?? parsedSpec(kind, tree, report);
   if (spec === undefined || report.failed) return { findings: report.list, name };
   // The table pairs each kind with its own schema. The compiler cannot follow that for a kind unknown at compile time.
@@ -190,6 +191,11 @@ function leanMeta(kind: FactKind, meta: ObjectMeta): ObjectMeta {
     key !== LAST_APPLIED && (kind !== "Secret" || key.includes("mesh.io/"))
   );
   return { ...meta, annotations: Object.fromEntries(kept) };
+}
+
+/** Metadata whose labels and annotations are those of other objects with equal ones. */
+function sharedMeta(meta: ObjectMeta): ObjectMeta {
+  return { ...meta, labels: sharedLabels(meta.labels), annotations: sharedLabels(meta.annotations) };
 }
 
 function nameOf(kind: FactKind, metadata: unknown, defaultNamespace: string): ObjectName {

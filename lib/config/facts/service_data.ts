@@ -28,11 +28,13 @@ export interface ServiceData {
   readonly clusterIPs: readonly string[];
   /**
    * Families of the addresses that the manifest asks an orchestrator for, the main family first; absent: addresses are
-   * written, or the manifest asks for one address of the cluster's own family.
+   * written, or the manifest asks for one address of the cluster's own family. A headless service has the families of
+   * its endpoints.
    */
   readonly families?: readonly IpFamily[];
   readonly externalIPs: readonly string[];
   readonly externalName?: string;
+  /** Labels of pods, in our spelling. Empty: others write the endpoints. */
   readonly selector: Readonly<Record<string, string>>;
   readonly ports: readonly ServicePortData[];
   /** Addresses of the load balancer in front of the service: IPs and host names. */

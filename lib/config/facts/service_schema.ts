@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod";
+import { ownLabels } from "../spelling/spelling.ts";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { NodeData } from "./types.ts";
 import type {
@@ -14,7 +15,7 @@ import type {
   ServiceData,
   ServiceImportData,
 } from "./service_data.ts";
-import { FAMILY_POLICIES, IP_FAMILIES, wantedFamilies } from "./ip_families.ts";
+import { FAMILY_POLICIES, IP_FAMILIES, untoldFamilies } from "./ip_families.ts";
 import { SERVICE_LABEL } from "./usual_endpoints.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
@@ -56,10 +57,10 @@ export const service = fields({
   return {
     type,
     clusterIPs: written,
-    ...defined({ families: written.length > 0 ? undefined : wantedFamilies(spec.ipFamilies, spec.ipFamilyPolicy) }),
+    ...defined({ families: untoldFamilies(written, spec.ipFamilies, spec.ipFamilyPolicy) }),
     externalIPs,
     ...(externalName === undefined ? {} : { externalName }),
-    selector,
+    selector: ownLabels(selector),
     ports,
     loadBalancers: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []),
     ...(publishNotReadyAddresses === true ? { publishNotReadyAddresses } : {}),

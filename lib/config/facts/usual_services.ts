@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { FAMILY_POLICIES, type FamilyPolicy, IP_FAMILIES, wantedFamilies } from "./ip_families.ts";
+import { ownLabels } from "../spelling/spelling.ts";
+import { FAMILY_POLICIES, type FamilyPolicy, IP_FAMILIES, untoldFamilies } from "./ip_families.ts";
 import type { IpFamily, ServiceData, ServicePortData } from "./service_data.ts";
 import {
   areTexts,
@@ -32,7 +33,7 @@ export function usualService(written: unknown): ServiceData | undefined {
   if (!isOptionalText(trafficDistribution) || !isOptionalText(internalTrafficPolicy)) return undefined;
   if (!areFamilies(ipFamilies) || !mayBePolicy(ipFamilyPolicy)) return undefined;
   const addresses = clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP];
-  const families = addresses.length > 0 ? undefined : wantedFamilies(ipFamilies, ipFamilyPolicy);
+  const families = untoldFamilies(addresses, ipFamilies, ipFamilyPolicy);
   const loadBalancers = usualLoadBalancers(status);
   const read = eachUsual(ports, usualPort);
   if (loadBalancers === undefined || read === undefined) return undefined;
@@ -42,7 +43,7 @@ export function usualService(written: unknown): ServiceData | undefined {
     ...(families === undefined ? {} : { families }),
     externalIPs,
     ...(externalName === undefined ? {} : { externalName }),
-    selector,
+    selector: ownLabels(selector),
     ports: read,
     loadBalancers,
     ...(publishNotReadyAddresses === true ? { publishNotReadyAddresses } : {}),

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { ownKey, ownLabelValue } from "../spelling/spelling.ts";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr } from "./foreign_schema.ts";
+import { sharedLabels } from "./shared_labels.ts";
 import type { ContainerData, WorkloadData, WorkloadKind } from "./workload_data.ts";
 
 const containerPort = fields({ name: textOr(""), containerPort: integer, protocol: textOr("TCP") }, "a port")
@@ -53,13 +54,22 @@ function podsOf(meta: z.output<typeof podMeta>, spec: z.output<typeof podSpec>):
   const ownLabels = Object.entries(labels).map(([key, value]) => [ownKey(key), ownLabelValue(ownKey(key), value)]);
   const ownAnnotations = Object.entries(annotations).map(([key, value]) => [ownKey(key), value]);
   return {
-    labels: Object.fromEntries(ownLabels.sort(byKey)),
-    annotations: Object.fromEntries(ownAnnotations.filter(([key]) => key!.includes("mesh.io/")).sort(byKey)),
+    labels: sharedLabels(Object.fromEntries(ownLabels.sort(byKey))),
+    annotations: sharedLabels(
+      Object.fromEntries(ownAnnotations.filter(([key]) => key!.includes("mesh.io/")).sort(byKey)),
+    ),
     serviceAccount: spec.serviceAccountName || spec.serviceAccount || "default",
     hostNetwork: spec.hostNetwork ?? false,
-    containers: [...containersOf(spec.containers, false), ...containersOf(spec.initContainers, true)],
+    containers: allContainers(spec),
     ...defined({ runAsUser: spec.securityContext?.runAsUser }),
   };
+}
+
+const NO_CONTAINERS: readonly ContainerData[] = Object.freeze([]);
+
+function allContainers(spec: z.output<typeof podSpec>): readonly ContainerData[] {
+  if (spec.containers.length + spec.initContainers.length === 0) return NO_CONTAINERS;
+  return [...containersOf(spec.containers, false), ...containersOf(spec.initContainers, true)];
 }
 
 function byKey([a = ""]: readonly string[], [b = ""]: readonly string[]): number {

@@ -1,6 +1,6 @@
 /**
- * Definitions of the kinds for an orchestrator's API (CustomResourceDefinition), in our groups. Clusters with Istio
- * have definitions of Istio's groups.
+ * Definitions of the kinds of the mesh for an orchestrator's API (CustomResourceDefinition), in our groups. Clusters
+ * with Istio have definitions of Istio's groups, and the Gateway API's project publishes that API's definitions.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import type { JsonSchema, TypeComment } from "../schema/json_schema.ts";
 import { structuralSchema } from "../schema/structural_schema.ts";
 import { groupOfKind, pluralOfKind, SHORT_NAMES } from "../spelling/spelling.ts";
 import { PART_RULES, SPEC_RULES } from "./definition_rules.ts";
-import type { Kind } from "./kinds.ts";
+import type { MeshKind } from "./kinds.ts";
 import { KIND_TABLE } from "./table.ts";
 
 /** The served, stored and watched version. All versions mean the same, so nothing has to be converted. */
 export const DEFINED_VERSION = "v1";
 
 /** Columns of lists beside the name, by their titles. */
-const COLUMNS: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
+const COLUMNS: Readonly<Partial<Record<MeshKind, Readonly<Record<string, string>>>>> = {
   VirtualService: { Gateways: ".spec.gateways", Hosts: ".spec.hosts" },
   DestinationRule: { Host: ".spec.host" },
   ServiceEntry: { Hosts: ".spec.hosts", Location: ".spec.location", Resolution: ".spec.resolution" },
@@ -63,7 +63,7 @@ const STATUS: JsonSchema = {
  * @param description Description of the kind.
  * @param comment The comments of the kind's spec type.
  */
-export function kindDefinition(kind: Kind, description: string, comment: TypeComment): JsonSchema {
+export function kindDefinition(kind: MeshKind, description: string, comment: TypeComment): JsonSchema {
   const [group, plural] = [`${groupOfKind(kind)}.mesh.io`, pluralOfKind(kind)];
   const { schema } = KIND_TABLE[kind];
   const context = new DecodeContext("spec", new Findings());

@@ -6,8 +6,8 @@
 import { Findings } from "../../finding/findings.ts";
 import { DecodeContext, type Field } from "../schema/field.ts";
 import { type JsonSchema, JsonSchemaPrinter, type TypeComment } from "../schema/json_schema.ts";
-import { API_VERSIONS, groupOfKind, spellingsOfKind } from "../spelling/spelling.ts";
-import type { Kind } from "./kinds.ts";
+import { apiGroupOfKind, groupOfKind, spellingsOfKind, versionsOfKind } from "../spelling/spelling.ts";
+import { isClusterWideKind, isGatewayApiKind, type Kind, MESH_KINDS } from "./kinds.ts";
 import { KIND_TABLE } from "./table.ts";
 
 const text = { type: ["string", "null"] };
@@ -27,6 +27,11 @@ const METADATA: JsonSchema = {
   required: ["name"],
 };
 
+const METADATA_WITHOUT_NAMESPACE: JsonSchema = {
+  ...METADATA,
+  properties: { ...METADATA.properties as JsonSchema, namespace: { description: "None.", enum: ["", null] } },
+};
+
 /**
  * The schema of objects of a kind, in both spellings.
  *
@@ -34,24 +39,26 @@ const METADATA: JsonSchema = {
  * @param comment The comments of the kind's spec type.
  */
 export function kindJsonSchema(kind: Kind, description: string, comment: TypeComment): JsonSchema {
+  const [title = kind] = spellingsOfKind(kind);
   const printer = new JsonSchemaPrinter();
   const spec = printer.print(KIND_TABLE[kind].schema, comment, `${kind}Spec`);
   const definitions = printer.definitions();
-  const group = groupOfKind(kind);
   const mustHaveSpec = !isTaken(KIND_TABLE[kind].schema, {});
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: `urn:mesh:schema:${group}.mesh.io:${kind}`,
-    title: kind,
+    $id: `urn:mesh:schema:${apiGroupOfKind(kind)}:${title}`,
+    title,
     description,
     type: "object",
     properties: {
       apiVersion: {
-        description: "Group and version, in either spelling; all versions mean the same.",
-        enum: ["mesh.io", "istio.io"].flatMap((d) => API_VERSIONS.map((v) => `${group}.${d}/${v}`)),
+        description: isGatewayApiKind(kind)
+          ? "Group and version; all versions mean the same."
+          : "Group and version, in either spelling; all versions mean the same.",
+        enum: groupsOf(kind).flatMap((group) => versionsOfKind(kind).map((version) => `${group}/${version}`)),
       },
       kind: { description, enum: spellingsOfKind(kind) },
-      metadata: METADATA,
+      metadata: isClusterWideKind(kind) ? METADATA_WITHOUT_NAMESPACE : METADATA,
       spec: mustHaveSpec ? spec : { description, anyOf: [spec, { type: "null" }] },
       status: { description: "Not read." },
     },
@@ -59,6 +66,11 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
     additionalProperties: false,
     $defs: definitions,
   };
+}
+
+/** The API groups of a kind. */
+function groupsOf(kind: Kind): string[] {
+  return [...new Set([apiGroupOfKind(kind, "mesh.io"), apiGroupOfKind(kind, "istio.io")])];
 }
 
 /**
@@ -69,26 +81,29 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
  */
 export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): JsonSchema {
   const kinds = Object.keys(schemas) as Kind[];
-  // The first word distinguishes our groups: a kind of the same name (Gateway) exists in a foreign group.
   const choices = kinds.map((kind) => ({
     if: {
       type: "object",
       properties: {
-        apiVersion: { type: "string", pattern: `^${groupOfKind(kind)}\\.(?:mesh|istio)\\.io(?:/|$)` },
+        // The group distinguishes kinds of the same name: Gateway.
+        apiVersion: { type: "string", pattern: `^(?:${groupsOf(kind).map(literal).join("|")})(?:/|$)` },
         kind: { enum: spellingsOfKind(kind) },
       },
       required: ["apiVersion", "kind"],
     },
     then: { $ref: `#/$defs/${kind}` },
   }));
-  const groups = [...new Set(kinds.map(groupOfKind))].sort();
+  const groups = [...new Set(MESH_KINDS.map(groupOfKind))].sort();
   const anyGroup = {
     if: {
       type: "object",
       properties: { apiVersion: { type: "string", pattern: `^(?:${groups.join("|")})\\.(?:mesh|istio)\\.io(?:/|$)` } },
       required: ["apiVersion"],
     },
-    then: { properties: { kind: { enum: [...new Set(kinds.flatMap(spellingsOfKind))].sort() } }, required: ["kind"] },
+    then: {
+      properties: { kind: { enum: [...new Set(MESH_KINDS.flatMap(spellingsOfKind))].sort() } },
+      required: ["kind"],
+    },
   };
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -98,6 +113,11 @@ export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): 
     allOf: [anyGroup, ...choices],
     $defs: Object.fromEntries(kinds.map((kind) => [kind, movedRefs(schemas[kind], `#/$defs/${kind}`)])),
   };
+}
+
+/** A text as a regular expression that matches the text. */
+function literal(text: string): string {
+  return text.replaceAll(".", "\\.");
 }
 
 /** A schema embedded elsewhere: references to its root get the new place. Editors differ in reading `$id`. */

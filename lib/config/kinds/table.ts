@@ -10,6 +10,28 @@ import { destinationRule } from "./destination_rule/schema.ts";
 import { validateDestinationRule } from "./destination_rule/validate.ts";
 import { gateway } from "./gateway/schema.ts";
 import { validateGateway } from "./gateway/validate.ts";
+import { tcpRoute, tlsRoute, udpRoute } from "./gateway_api/bytes_routes.ts";
+import { apiGateway, gatewayClass, listenerSet } from "./gateway_api/gateway.ts";
+import { xBackend, xBackendTrafficPolicy, xMesh } from "./gateway_api/experimental.ts";
+import { grpcRoute } from "./gateway_api/grpc_route.ts";
+import { httpRoute } from "./gateway_api/http_route.ts";
+import { inferencePool } from "./gateway_api/inference_pool.ts";
+import { backendTlsPolicy, referenceGrant } from "./gateway_api/policies.ts";
+import {
+  validateApiGateway,
+  validateBackendTlsPolicy,
+  validateGatewayClass,
+  validateInferencePool,
+  validateListenerSet,
+  validateReferenceGrant,
+} from "./gateway_api/validate.ts";
+import { validateXBackend, validateXBackendTrafficPolicy, validateXMesh } from "./gateway_api/validate_experimental.ts";
+import {
+  validateBytesRoute,
+  validateGrpcRoute,
+  validateHttpRoute,
+  validateTlsRoute,
+} from "./gateway_api/validate_routes.ts";
 import type { Kind, KindSpecs } from "./kinds.ts";
 import { peerAuthentication } from "./peer_authentication/schema.ts";
 import { validatePeerAuthentication } from "./peer_authentication/validate.ts";
@@ -57,4 +79,18 @@ export const KIND_TABLE: { readonly [K in Kind]: KindDefinition<KindSpecs[K]> } 
   PeerAuthentication: { schema: peerAuthentication, validate: validatePeerAuthentication },
   Telemetry: { schema: telemetry, validate: validateTelemetry },
   WasmPlugin: { schema: wasmPlugin, validate: validateWasmPlugin },
+  GatewayClass: { schema: gatewayClass, validate: validateGatewayClass },
+  ApiGateway: { schema: apiGateway, validate: validateApiGateway },
+  ListenerSet: { schema: listenerSet, validate: validateListenerSet },
+  HTTPRoute: { schema: httpRoute, validate: validateHttpRoute },
+  GRPCRoute: { schema: grpcRoute, validate: validateGrpcRoute },
+  TLSRoute: { schema: tlsRoute, validate: validateTlsRoute },
+  TCPRoute: { schema: tcpRoute, validate: validateBytesRoute },
+  UDPRoute: { schema: udpRoute, validate: validateBytesRoute },
+  ReferenceGrant: { schema: referenceGrant, validate: validateReferenceGrant },
+  BackendTLSPolicy: { schema: backendTlsPolicy, validate: validateBackendTlsPolicy },
+  XBackend: { schema: xBackend, validate: validateXBackend },
+  XBackendTrafficPolicy: { schema: xBackendTrafficPolicy, validate: validateXBackendTrafficPolicy },
+  XMesh: { schema: xMesh, validate: validateXMesh },
+  InferencePool: { schema: inferencePool, validate: validateInferencePool },
 };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { LABEL_OPERATORS } from "../../kernel/labels/selector.ts";
 import { clientTls, httpRetry, localityLbSetting, tcpKeepalive } from "../kinds/common/schema.ts";
 import { labels, list, map } from "../schema/containers.ts";
 import { keepZero, required, withDefault } from "../schema/field.ts";
@@ -18,7 +19,7 @@ const labelSelectorRequirement = message({
   /** The label's key. */
   key: required(string(), "a label key"),
   /** How the label is compared. */
-  operator: required(enumOf("In", "NotIn", "Exists", "DoesNotExist")),
+  operator: required(enumOf(...LABEL_OPERATORS)),
   /** Values for In and NotIn. */
   values: strings,
 });

@@ -5,7 +5,7 @@
  */
 import { isSameCluster } from "../spelling/cluster_name.ts";
 import { checkConfigSources } from "./config_sources.ts";
-import { checkLabelSelectors } from "./label_selector.ts";
+import { checkLabelSelector, checkLabelSelectors } from "./label_selector.ts";
 import type { Findings } from "../../finding/findings.ts";
 import { checkMeshLogFormat } from "./log_format.ts";
 import { joinPath } from "../schema/field.ts";
@@ -23,6 +23,7 @@ import type {
   ProxySettings,
   ProxyStatsMatcher,
   ProxyTracing,
+  ServiceScopeConfig,
 } from "./types.ts";
 import { checkAuthorities, checkTrustDomain } from "./validate_authorities.ts";
 import { checkProviders } from "./validate_providers.ts";
@@ -62,6 +63,15 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkMeshLogFormat(mesh, report);
   checkConfigSources(mesh.configSources, report);
   checkLabelSelectors(mesh.discoverySelectors ?? [], "discoverySelectors", report);
+  checkScopes(mesh.serviceScopeConfigs ?? [], report);
+}
+
+function checkScopes(configs: readonly ServiceScopeConfig[], report: Findings): void {
+  configs.forEach((config, index) => {
+    for (const field of ["namespaceSelector", "servicesSelector"] as const) {
+      checkLabelSelector(config[field] ?? {}, `serviceScopeConfigs[${index}].${field}`, report);
+    }
+  });
 }
 
 const CURVES = new Set(["P-224", "P-256", "P-384", "P-521", "X25519", "X25519Kyber768Draft00", "X25519MLKEM768"]);

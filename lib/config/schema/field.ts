@@ -36,10 +36,25 @@ export interface MessageShape {
   readonly ignored: readonly string[];
 }
 
+/** Limits of values, in words of JSON Schema. */
+export interface FieldLimits {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly number[];
+}
+
 /** How one value is decoded. */
 export interface Field<T> {
   /** The accepted values. */
   readonly shape: FieldShape;
+  /** Limits of the accepted values; absent: the shape says everything. */
+  readonly limits?: FieldLimits;
   /** The expectation, for findings: "a string". */
   readonly expected: string;
   /** The typed value; undefined: the reason is reported. */
@@ -146,8 +161,8 @@ export function withDefault<T>(field: Field<T>, value: NoInfer<T>): PresentField
 
 /** The zero value is kept: zero and not written are different (protobuf wrappers, members of a oneof). */
 export function keepZero<T>(field: Field<T>): Field<T> {
-  const { shape, expected, decode, zero } = bound(field);
-  return { shape, expected, decode, zero };
+  const { isZero: _isZero, ...kept } = bound(field);
+  return kept;
 }
 
 // Spreading an object literal with methods keeps them as plain functions; no field uses `this`.

@@ -9,7 +9,7 @@
  * @module
  */
 import { FIELD_SPELLINGS, VALUE_SPELLINGS } from "../spelling/spelling.ts";
-import type { Field, FieldShape, MessageShape, PresentField } from "./field.ts";
+import type { Field, FieldLimits, FieldShape, MessageShape, PresentField } from "./field.ts";
 import { BASE64, INTEGER_TEXT, NUMBER_TEXT } from "./scalars.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -40,16 +40,20 @@ export class JsonSchemaPrinter {
    *
    * @param path Names a message without a name of its own.
    */
-  print({ shape }: Field<unknown>, comment: TypeComment | undefined, path: string): JsonSchema {
+  print({ shape, limits = {} }: Field<unknown>, comment: TypeComment | undefined, path: string): JsonSchema {
     switch (shape.type) {
       case "list":
-        return { type: "array", items: this.print(shape.element, elementOf(comment), `${path}.item`) };
+        return { type: "array", items: this.print(shape.element, elementOf(comment), `${path}.item`), ...limits };
       case "map":
-        return { type: "object", additionalProperties: this.print(shape.value, elementOf(comment), `${path}.value`) };
+        return {
+          type: "object",
+          additionalProperties: this.print(shape.value, elementOf(comment), `${path}.value`),
+          ...limits,
+        };
       case "message":
         return { $ref: `#/$defs/${this.#define(shape, comment, comment?.name ?? path)}` };
       default:
-        return scalar(shape);
+        return scalar(shape, limits);
     }
   }
 
@@ -91,12 +95,14 @@ function described(schema: JsonSchema, description: string | undefined): JsonSch
   return description === undefined ? schema : { description, ...schema };
 }
 
-function scalar(shape: FieldShape): JsonSchema {
+function scalar(shape: FieldShape, limits: FieldLimits): JsonSchema {
   switch (shape.type) {
     case "string":
     case "boolean":
-      return { type: shape.type };
+      return { type: shape.type, ...limits };
     case "integer":
+      // A number with limits is never in quotes.
+      if (Object.keys(limits).length > 0) return { type: "integer", ...limits };
       return {
         anyOf: [
           { type: "integer", minimum: shape.minimum, maximum: shape.maximum },
@@ -106,7 +112,7 @@ function scalar(shape: FieldShape): JsonSchema {
     case "number":
       return { anyOf: [{ type: "number" }, { type: "string", pattern: NUMBER_TEXT.source }] };
     case "duration":
-      return { type: "string", pattern: DURATION_TEXT, examples: ["5s", "250ms", "1h30m"] };
+      return { type: "string", pattern: limits.pattern ?? DURATION_TEXT, examples: ["5s", "250ms", "1h30m"] };
     case "base64":
       return { type: "string", pattern: BASE64.source };
     case "enum": {

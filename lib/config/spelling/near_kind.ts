@@ -88,7 +88,9 @@ export function slipInHead(
     const kinds = Object.values(known.byGroup).flatMap((group) => Object.keys(group));
     const near = isWhole ? nearestName(kind, kinds) : kind;
     const home = near === undefined ? undefined : groupOf(near, known);
-    return home === undefined ? undefined : { field: "apiVersion", expected: `that of ${near}: ${home}.mesh.io/v1` };
+    return home === undefined
+      ? undefined
+      : { field: "apiVersion", expected: `the version of ${near}: ${home}.mesh.io/v1` };
   }
   if (typeof apiVersion === "string") {
     const [group] = splitApiVersion(apiVersion);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Kind } from "../kinds/kind_names.ts";
+import { type GatewayApiKind, isExperimentalKind, isGatewayApiKind, type Kind, type MeshKind } from "./kind_names.ts";
 import { ownClusterName } from "./cluster_name.ts";
 import { type KindSlip, type KnownKinds, slipInGroup, slipInHead, slipInKind, slipInVersion } from "./near_kind.ts";
 
@@ -23,9 +23,15 @@ export function isIstioGroup(apiVersion: string): boolean {
   return /\.istio\.io\//.test(apiVersion);
 }
 
-/** Versions of every API group, the newest first. */
+/** Whether an apiVersion is of the Gateway API or of its Inference Extension. */
+export function isGatewayApiGroup(apiVersion: string): boolean {
+  const [group = "", ...rest] = apiVersion.split("/");
+  return rest.length > 0 && Object.hasOwn(GATEWAY_API_SPELLINGS, group);
+}
+
+/** Versions of every API group of the mesh, the newest first. */
 export const API_VERSIONS: readonly string[] = ["v1", "v1beta1", "v1alpha3", "v1alpha1"];
-const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, MeshKind>>>> = {
   networking: {
     VirtualService: "VirtualService",
     DestinationRule: "DestinationRule",
@@ -47,15 +53,90 @@ const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Kind>>>> =
   extensions: { WasmPlugin: "WasmPlugin" },
 };
 
-/** The API group (without `.mesh.io`) of a kind: the last word of our own apiVersion. */
-export function groupOfKind(kind: Kind): string {
+/** The group of the Gateway API's kinds, the same in both spellings. */
+export const GATEWAY_API_GROUP = "gateway.networking.k8s.io";
+
+/** The group of the Gateway API's experimental kinds. */
+export const EXPERIMENTAL_GROUP = "gateway.networking.x-k8s.io";
+/** The group of the Gateway API's Inference Extension. */
+export const INFERENCE_GROUP = "inference.networking.k8s.io";
+
+/** Annotation of a Service with the namespaces that see the Service, with commas in between. */
+export const EXPORT_TO_ANNOTATION = "networking.mesh.io/exportTo";
+
+/** The label with the name of a Gateway on the pods that serve the Gateway, and on all objects that are deployed for it. */
+export const GATEWAY_NAME_LABEL = "gateway.networking.k8s.io/gateway-name";
+
+const STABLE = ["v1", "v1beta1"];
+
+/**
+ * Versions of the Gateway API's kinds that are read, the newest first. Versions with other fields are left out: the
+ * `v1alpha2` of BackendTLSPolicy.
+ */
+const GATEWAY_API_VERSIONS: Readonly<Record<GatewayApiKind, readonly string[]>> = {
+  GatewayClass: STABLE,
+  ApiGateway: STABLE,
+  ListenerSet: ["v1"],
+  HTTPRoute: STABLE,
+  GRPCRoute: ["v1", "v1alpha2"],
+  TLSRoute: ["v1", "v1alpha3", "v1alpha2"],
+  TCPRoute: ["v1", "v1alpha2"],
+  UDPRoute: ["v1", "v1alpha2"],
+  ReferenceGrant: [...STABLE, "v1alpha2"],
+  BackendTLSPolicy: ["v1", "v1alpha3"],
+  XBackend: ["v1alpha1"],
+  XBackendTrafficPolicy: ["v1alpha1"],
+  XMesh: ["v1alpha1"],
+  InferencePool: ["v1"],
+};
+
+/** The kinds of the Gateway API and of its extension, as written, by group. */
+const GATEWAY_API_SPELLINGS: Readonly<Record<string, Readonly<Record<string, GatewayApiKind>>>> = {
+  [GATEWAY_API_GROUP]: {
+    GatewayClass: "GatewayClass",
+    Gateway: "ApiGateway",
+    ListenerSet: "ListenerSet",
+    HTTPRoute: "HTTPRoute",
+    GRPCRoute: "GRPCRoute",
+    TLSRoute: "TLSRoute",
+    TCPRoute: "TCPRoute",
+    UDPRoute: "UDPRoute",
+    ReferenceGrant: "ReferenceGrant",
+    BackendTLSPolicy: "BackendTLSPolicy",
+  },
+  [EXPERIMENTAL_GROUP]: { XBackend: "XBackend", XBackendTrafficPolicy: "XBackendTrafficPolicy", XMesh: "XMesh" },
+  [INFERENCE_GROUP]: { InferencePool: "InferencePool" },
+};
+
+/** The API group of a kind: `networking.mesh.io`, `gateway.networking.k8s.io`. */
+export function apiGroupOfKind(kind: Kind, domain: "mesh.io" | "istio.io" = "mesh.io"): string {
+  if (!isGatewayApiKind(kind)) return `${groupOfKind(kind)}.${domain}`;
+  if (isExperimentalKind(kind)) return EXPERIMENTAL_GROUP;
+  return kind === "InferencePool" ? INFERENCE_GROUP : GATEWAY_API_GROUP;
+}
+
+/** The `apiVersion` of a kind in our spelling, newest version. */
+export function apiVersionOfKind(kind: Kind): string {
+  return `${apiGroupOfKind(kind)}/${versionsOfKind(kind)[0]}`;
+}
+
+/** The versions of a kind that are read, the newest first. */
+export function versionsOfKind(kind: Kind): readonly string[] {
+  return isGatewayApiKind(kind) ? GATEWAY_API_VERSIONS[kind] : API_VERSIONS;
+}
+
+/** The API group (without `.mesh.io`) of a kind of the mesh: the last word of our own apiVersion. */
+export function groupOfKind(kind: MeshKind): string {
   for (const [group, kinds] of Object.entries(KINDS_BY_GROUP)) if (Object.hasOwn(kinds, kind)) return group;
   throw new Error(`kind ${kind} has no group`);
 }
 
 /** The names of a kind in objects, our name first. */
 export function spellingsOfKind(kind: Kind): string[] {
-  const kinds = Object.entries(KINDS_BY_GROUP[groupOfKind(kind)] ?? {});
+  const table: Readonly<Record<string, Kind>> = isGatewayApiKind(kind)
+    ? GATEWAY_API_SPELLINGS[apiGroupOfKind(kind)] ?? {}
+    : KINDS_BY_GROUP[groupOfKind(kind)] ?? {};
+  const kinds = Object.entries(table);
   return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
 }
 
@@ -76,13 +157,14 @@ export const SHORT_NAMES: Readonly<Partial<Record<Kind, string>>> = {
 export function pluralOfKind(written: string): string {
   const name = written.toLowerCase();
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
-  return name.endsWith("ss") ? `${name}es` : `${name}s`;
+  return /s[sh]$/.test(name) ? `${name}es` : `${name}s`;
 }
 
 const KNOWN: KnownKinds = { byGroup: KINDS_BY_GROUP, versions: API_VERSIONS };
 
 /** Finds the kind of an object's `apiVersion` and `kind`, in either spelling. */
 export function lookupKind(apiVersion: string, kind: string): KindLookup {
+  if (isGatewayApiGroup(apiVersion)) return lookupGatewayApi(apiVersion, kind);
   const match = GROUP.exec(apiVersion);
   if (match === null) return unknown(slipInGroup(apiVersion, kind, KNOWN));
   const [, group = "", domain = "", version = ""] = match;
@@ -91,6 +173,18 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
   if (found === undefined) return unknown(slipInKind(group, domain, kind, KNOWN));
   if (!API_VERSIONS.includes(version)) return unknown(slipInVersion(group, domain, KNOWN));
   return { known: true, kind: found };
+}
+
+/** The Gateway API may get kinds that are not known here, so an unknown kind of its groups is foreign. */
+function lookupGatewayApi(apiVersion: string, kind: string): KindLookup {
+  const [group = ""] = apiVersion.split("/", 1);
+  const kinds = GATEWAY_API_SPELLINGS[group] ?? {};
+  const found = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (found === undefined) return unknown(undefined);
+  const versions = GATEWAY_API_VERSIONS[found];
+  if (versions.some((version) => apiVersion === `${group}/${version}`)) return { known: true, kind: found };
+  const expected = `a known version (${versions.join(", ")}); did you mean ${apiVersionOfKind(found)}?`;
+  return unknown({ field: "apiVersion", expected });
 }
 
 /**
@@ -125,6 +219,19 @@ export const PLAIN_KEYS: Readonly<Record<string, string>> = Object.assign(Object
 export function ownLabelValue(ownedKey: string, value: string): string {
   if (ownedKey === "topology.mesh.io/cluster") return ownClusterName(value);
   return ownedKey === "security.mesh.io/tlsMode" && value === "istio" ? "mesh" : value;
+}
+
+/** Labels in our spelling. The same object if every label is already in our spelling. */
+export function ownLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let isOwn = true;
+  for (const key in labels) {
+    const own = ownKey(key);
+    if (own !== key || ownLabelValue(own, labels[key]!) !== labels[key]) isOwn = false;
+  }
+  if (isOwn) return labels;
+  return Object.fromEntries(
+    Object.entries(labels).map(([key, value]) => [ownKey(key), ownLabelValue(ownKey(key), value)]),
+  );
 }
 
 /** A label name inside a list such as failoverPriority: `key` or `key=value`. */

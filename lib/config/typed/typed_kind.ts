@@ -6,7 +6,7 @@
  */
 import { FACT_KINDS, type FactKind } from "../facts/types.ts";
 import { type Kind, KINDS } from "../kinds/kinds.ts";
-import { pluralOfKind, SHORT_NAMES, spellingsOfKind } from "../spelling/spelling.ts";
+import { apiGroupOfKind, pluralOfKind, SHORT_NAMES, spellingsOfKind } from "../spelling/spelling.ts";
 
 /** Further short names, for our commands and pages alone; no API defines them. */
 const OWN_SHORT_NAMES: Readonly<Record<string, Kind>> = {
@@ -19,8 +19,9 @@ const FACT_SHORT_NAMES: Readonly<Record<string, FactKind>> = {
   ...{ ns: "Namespace", no: "Node", cm: "ConfigMap", sa: "ServiceAccount", ing: "Ingress", cj: "CronJob" },
 };
 
+// In a map the last of several equal words holds: the mesh's own kinds come last.
 const KINDS_BY_WORD: ReadonlyMap<string, Kind> = new Map([
-  ...KINDS.flatMap((kind) => spellingsOfKind(kind).flatMap(wordsOf).map((word) => [word, kind] as const)),
+  ...KINDS.toReversed().flatMap((kind) => typedWordsOf(kind).map((word) => [word, kind] as const)),
   ...Object.entries(SHORT_NAMES).map(([kind, word]) => [word, kind as Kind] as const),
   ...Object.entries(OWN_SHORT_NAMES),
 ]);
@@ -30,6 +31,13 @@ const FACT_KINDS_BY_WORD: ReadonlyMap<string, FactKind> = new Map([
   ...Object.entries(FACT_SHORT_NAMES),
 ]);
 
+/** The words of a kind: its name, each spelling, and each spelling with the group as in `gateways.networking.mesh.io`. */
+function typedWordsOf(kind: Kind): string[] {
+  const groups = new Set([apiGroupOfKind(kind, "mesh.io"), apiGroupOfKind(kind, "istio.io")]);
+  const words = spellingsOfKind(kind).flatMap(wordsOf);
+  return [kind.toLowerCase(), ...words, ...words.flatMap((word) => [...groups].map((group) => `${word}.${group}`))];
+}
+
 function wordsOf(written: string): string[] {
   return [written.toLowerCase(), pluralOfKind(written)];
 }
@@ -37,6 +45,18 @@ function wordsOf(written: string): string[] {
 /** The kind of configuration for a word; undefined: none. */
 export function typedKind(word: string): Kind | undefined {
   return KINDS_BY_WORD.get(word.toLowerCase());
+}
+
+/** Another kind that a word may mean: `gateway` is the name of two kinds. Undefined: there is no other. */
+export function otherTypedKind(word: string): Kind | undefined {
+  const first = typedKind(word);
+  return KINDS.find((kind) => kind !== first && spellingsOfKind(kind).flatMap(wordsOf).includes(word.toLowerCase()));
+}
+
+/** A kind as people type it, without ambiguity: `gateway.gateway.networking.k8s.io`. */
+export function unambiguousWord(kind: Kind): string {
+  const [spelling = kind] = spellingsOfKind(kind);
+  return typedKind(spelling) === kind ? kind : `${spelling.toLowerCase()}.${apiGroupOfKind(kind)}`;
 }
 
 /** The kind of fact for a word; undefined: none. */

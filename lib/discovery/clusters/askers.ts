@@ -13,7 +13,6 @@ import type { ClusterCredentials } from "../credentials/credentials.ts";
 import { SecretRights } from "../credentials/secret_rights.ts";
 import type { RemoteCluster } from "./cluster.ts";
 
-/** Names of clusters. */
 export interface ClusterNames {
   /** Name of the server's own cluster. */
   readonly clusterId: string;

@@ -11,9 +11,11 @@
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { ChangeSet, StoredObject, Updated } from "../../config/store.ts";
+import type { Kind } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { samePlain } from "../../registry/content.ts";
 import { REGISTRY_KINDS } from "../../registry/orch/options.ts";
 import type { OrchRegistry } from "../../registry/orch/registry.ts";
 import { ApiError } from "../../orch/client/api_error.ts";
@@ -27,7 +29,6 @@ import type { WantedCluster } from "./wanted.ts";
 /** How far a cluster is read, in the words of Istio's debug page. */
 export type ClusterSync = "syncing" | "synced" | "timeout" | "closed";
 
-/** Inputs of a cluster. */
 export interface RemoteClusterParts {
   readonly clock: Clock;
   /** Milliseconds for which the server waits for the cluster. 0: the server waits without a limit. */
@@ -41,8 +42,8 @@ export interface RemoteClusterParts {
   readonly handOver: HandOver<Fact>;
   /** Called with changed facts of the cluster, as they were read. */
   readonly read: (changes: ChangeSet<Fact>) => void;
-  /** Called with changed workload entries of the cluster. */
-  readonly readEntries: (changes: ChangeSet) => void;
+  /** Called with changed workload entries and Gateways of the cluster. */
+  readonly readObjects: (changes: ChangeSet) => void;
   /** Takes the registry out of the mesh. */
   readonly leave: () => void;
   /** The state of the cluster or its connection has changed. */
@@ -208,10 +209,10 @@ export class RemoteCluster {
       this.#handOver.take(changes);
       this.#parts.read(changes);
     };
-    const { facts, entries } = now.connection;
+    const { facts, objects } = now.connection;
     take(differences<Fact>(COMPARED, before?.connection.facts, facts));
-    this.#parts.readEntries(differences<ConfigObject>(["WorkloadEntry"], before?.connection.entries, entries));
-    const ends = [facts.subscribe(take), entries.subscribe(this.#parts.readEntries)];
+    this.#parts.readObjects(differences<ConfigObject>(READ_OBJECTS, before?.connection.objects, objects));
+    const ends = [facts.subscribe(take), objects.subscribe(this.#parts.readObjects)];
     this.#unsubscribe = () => ends.forEach((end) => end());
     this.#tried = undefined;
     this.#isLate = false;
@@ -249,9 +250,21 @@ export class RemoteCluster {
 /** Kinds that are compared: the inputs of services, and the objects with credentials. */
 const COMPARED: readonly FactKind[] = [...REGISTRY_KINDS, "Secret", "ConfigMap"];
 
+/** Kinds of configuration that are read in a remote cluster. */
+export const READ_OBJECTS: readonly Kind[] = ["WorkloadEntry", "ApiGateway", "GatewayClass"];
+
 interface ComparedStore<O extends StoredObject> {
   at(key: string): O | undefined;
   list(kind: never): readonly O[];
+}
+
+/** The status of a Gateway, which names its addresses, is not part of the object's hash. */
+function isSame(old: StoredObject, now: StoredObject): boolean {
+  return old.hash === now.hash && samePlain(statusOf(old), statusOf(now));
+}
+
+function statusOf(object: StoredObject & { readonly status?: unknown }): unknown {
+  return object.status;
 }
 
 /** The differences between two stores, as a change. */
@@ -267,7 +280,7 @@ function differences<O extends StoredObject>(
     for (const object of now.list(kind)) {
       const old = before?.at(object.key);
       if (old === undefined) added.push(object);
-      else if (old.hash !== object.hash) updated.push({ old, new: object });
+      else if (!isSame(old, object)) updated.push({ old, new: object });
     }
     for (const old of before?.list(kind) ?? []) if (now.at(old.key) === undefined) removed.push(old);
   }

@@ -11,7 +11,6 @@ import type { CheckedCluster } from "../sources/self_check.ts";
 import { type ClusterSync, RemoteCluster, type RemoteClusterParts } from "./cluster.ts";
 import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClusters } from "./wanted.ts";
 
-/** Inputs of the clusters. */
 export interface RemoteClustersParts {
   /** Name of the server's own cluster. */
   readonly own: string;
@@ -47,7 +46,6 @@ export class RemoteClusters {
     this.#parts = parts;
   }
 
-  /** Takes all present secrets. */
   take(secrets: Iterable<ClusterSecret>): void {
     const { wanted, leftOut } = wantedClusters(secrets, this.#parts.own);
     const before = new Set(this.#leftOut.map(keyOf));

@@ -12,6 +12,7 @@ import { FactStore } from "../../config/facts/store.ts";
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { ConfigStore } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
+import type { Kind } from "../../config/kinds/kinds.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
@@ -33,6 +34,9 @@ const SERVICES: readonly FactKind[] = [
  */
 const CREDENTIALS: readonly FactKind[] = ["Secret", "ConfigMap"];
 
+/** The kinds that say how tunnels reach the cluster. Tunnels reach the own network without them. */
+const GATEWAYS: readonly Kind[] = ["ApiGateway", "GatewayClass"];
+
 /** How remote clusters are read. */
 export interface ConnectionOptions {
   /** Requests a second; 0: no limit. */
@@ -48,6 +52,8 @@ export interface ConnectionOptions {
   readonly onFindings: FindingsListener;
   /** Whether workload entries are read too. */
   readonly entries: boolean;
+  /** Whether Gateways and their classes are read too. Default: false. */
+  readonly gateways?: boolean;
   /** The API of exports and imports of services; undefined: exports and imports are not read. */
   readonly sharing?: SharingApi | undefined;
 }
@@ -55,12 +61,13 @@ export interface ConnectionOptions {
 export class ClusterConnection {
   readonly client: ApiClient;
   readonly facts = new FactStore();
-  /** Workload entries of the cluster. */
-  readonly entries = new ConfigStore();
+  /** Workload entries and Gateways of the cluster. */
+  readonly objects = new ConfigStore();
   readonly discovered = new DiscoveredNamespaces(this.facts, true);
   readonly #services: FactFeeds;
   readonly #credentials: FactFeeds;
   readonly #entries: KindFeeds | undefined;
+  readonly #gateways: KindFeeds | undefined;
   readonly #ended = Promise.withResolvers<false>();
   /** Functions to call before the connection closes its client. */
   readonly #stops = new Set<() => Promise<void>>();
@@ -70,6 +77,8 @@ export class ClusterConnection {
   readonly #forbidden = Promise.withResolvers<void>();
   /** Resolves when the API does not allow to read workload entries. */
   readonly #noEntries = Promise.withResolvers<void>();
+  /** Resolves when the API does not allow to read Gateways. */
+  readonly #noGateways = Promise.withResolvers<void>();
 
   /**
    * @param name The name of the access in messages.
@@ -100,11 +109,14 @@ export class ClusterConnection {
       troubled: (error) => error.forbidden && this.#forbidden.resolve(),
     });
     const objects = (name: string, rank: number) =>
-      new DiscoveredSource<ConfigObject>(this.entries.addSource(name, rank), this.discovered, () => true);
-    this.#entries = !options.entries ? undefined : new KindFeeds({
-      ...{ ...options, client: this.client, kernel, cluster, objects, kinds: ["WorkloadEntry"] },
-      troubled: (error) => error.forbidden && this.#noEntries.resolve(),
-    });
+      new DiscoveredSource<ConfigObject>(this.objects.addSource(name, rank), this.discovered, () => true);
+    const feeds = (kinds: readonly Kind[], forbidden: () => void) =>
+      new KindFeeds({
+        ...{ ...options, client: this.client, kernel, cluster, objects, kinds },
+        troubled: (error) => error.forbidden && forbidden(),
+      });
+    this.#entries = options.entries ? feeds(["WorkloadEntry"], this.#noEntries.resolve) : undefined;
+    this.#gateways = options.gateways ? feeds(GATEWAYS, this.#noGateways.resolve) : undefined;
   }
 
   /**
@@ -116,7 +128,8 @@ export class ClusterConnection {
   async start(): Promise<boolean> {
     const credentials = Promise.race([this.#credentials.start(), this.#forbidden.promise]);
     const entries = this.#entries && Promise.race([this.#entries.start(), this.#noEntries.promise]);
-    const all = Promise.all([this.#services.start(), credentials, entries]);
+    const gateways = this.#gateways && Promise.race([this.#gateways.start(), this.#noGateways.promise]);
+    const all = Promise.all([this.#services.start(), credentials, entries, gateways]);
     return await Promise.race([all.then(() => true), this.#ended.promise]);
   }
 
@@ -130,6 +143,7 @@ export class ClusterConnection {
     yield* this.#services.feeds();
     yield* this.#credentials.feeds();
     yield* this.#entries?.feeds() ?? [];
+    yield* this.#gateways?.feeds() ?? [];
   }
 
   /**
@@ -152,7 +166,7 @@ export class ClusterConnection {
   async stop(): Promise<void> {
     this.#ended.resolve(false);
     const ends = [...this.#stops].map((stop) => stop());
-    const feeds = [this.#services.stop(), this.#credentials.stop(), this.#entries?.stop()];
+    const feeds = [this.#services, this.#credentials, this.#entries, this.#gateways].map((one) => one?.stop());
     await Promise.all([...ends, ...this.#work, ...feeds]);
     this.client.close();
   }

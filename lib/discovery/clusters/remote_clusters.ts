@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Fact } from "../../config/facts/types.ts";
-import type { ChangeSet } from "../../config/store.ts";
+import { type Fact, FACT_KINDS } from "../../config/facts/types.ts";
+import { changedObjects, type ChangeSet } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { unpaced } from "../../kernel/time/paced.ts";
@@ -21,6 +21,7 @@ import { HandOver } from "../pipeline/hand_over.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import {
   type DiscoverySettings,
+  hasSeveralNetworks,
   type OrchVariables,
   readsRemoteEntries,
   sharingApi,
@@ -31,7 +32,7 @@ import { logFindings } from "../sources/finding_log.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import type { OrchOptions } from "../sources/orchestrator.ts";
 import { RemoteCredentials } from "./askers.ts";
-import type { RemoteCluster } from "./cluster.ts";
+import { READ_OBJECTS, type RemoteCluster } from "./cluster.ts";
 import { RemoteClusters } from "./clusters.ts";
 import { ClusterConnection } from "./connection.ts";
 import { LedClusters, type LedDuties } from "./leading.ts";
@@ -90,6 +91,14 @@ export interface ClustersOptions {
   readonly orch: Pick<OrchOptions, "qps" | "burst" | "allowed" | "namespace">;
 }
 
+/** Gets the objects of remote clusters. Must not throw. */
+export interface ClustersListener {
+  /** Facts, or workload entries and Gateways, of a cluster came or changed. */
+  changed(cluster: string, changes: ChangeSet<Fact> | ChangeSet): void;
+  /** A cluster is in no secret any more. */
+  gone(cluster: string): void;
+}
+
 /** The clusters of a server. */
 export interface ServerClusters extends CredentialClusters {
   readonly clusters: RemoteClusters;
@@ -98,6 +107,8 @@ export interface ServerClusters extends CredentialClusters {
    * API of the secrets is away, resolves after the same timeout.
    */
   readonly settled: Promise<void>;
+  /** Tells a listener everything that was read of the clusters, and each change from then on. */
+  follow(listener: ClustersListener): void;
   /** Adds a listener for changed facts of the clusters. Undefined: the set of read clusters has changed. */
   onFacts(listener: (changes: ChangeSet<Fact> | undefined) => void): void;
   /** Begins the duties in the clusters that this server leads. @param begin Begins the duties over one connection. */
@@ -116,7 +127,13 @@ const STATES = ["syncing", "synced", "timeout", "closed"] as const;
 export type ClusterVariables =
   & OrchVariables
   & SharingApiVariables
-  & Pick<DiscoverySettings, "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_REMOTE_CLUSTER_TIMEOUT">;
+  & Pick<
+    DiscoverySettings,
+    | "AMBIENT_ENABLE_MULTI_NETWORK"
+    | "PILOT_ENABLE_AMBIENT"
+    | "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY"
+    | "PILOT_REMOTE_CLUSTER_TIMEOUT"
+  >;
 
 /** Begins to follow the secrets, until the kernel stops. @param client Client of the API that holds the secrets. */
 export function startClusters(
@@ -132,20 +149,27 @@ export function startClusters(
   let led: LedClusters<LockState> | undefined;
   const listeners = new Set<(changes: ChangeSet<Fact> | undefined) => void>();
   const say = (changes: ChangeSet<Fact> | undefined) => listeners.forEach((listener) => listener(changes));
+  const followers = new Set<ClustersListener>();
   const place = { own: options.clusterId, systemNamespace: options.systemNamespace };
-  const { changed, gone, timedOut } = reports(kernel);
+  const { changed, gone, timedOut } = reports(kernel, hasSeveralNetworks(settings));
   const clusters: RemoteClusters = new RemoteClusters({
     own: options.clusterId,
-    partsOf: partsOf(options, settings, { pipeline, mesh }, (id, changes) => {
-      followed?.changed(changes);
-      say(changes);
-      const cluster = clusters.get(id);
-      if (cluster !== undefined && hasNamespace(changes)) led?.look(cluster);
+    partsOf: partsOf(options, settings, { pipeline, mesh }, {
+      facts: (id, changes) => {
+        followed?.changed(changes);
+        say(changes);
+        const cluster = clusters.get(id);
+        if (cluster !== undefined && hasNamespace(changes)) led?.look(cluster);
+        for (const follower of followers) follower.changed(id, changes);
+      },
+      objects: (id, changes) => {
+        for (const follower of followers) follower.changed(id, changes);
+      },
     }, kernel),
     timedOut,
     changed: (cluster) => {
       changed(cluster);
-      // The right to a secret of any cluster is decided by the API of the proxy's cluster.
+      // The API of a proxy's cluster decides which secrets the proxy may read, even secrets of other clusters.
       followed?.lookAgainAtAll();
       say(undefined);
       led?.look(cluster);
@@ -155,6 +179,7 @@ export function startClusters(
       led?.leave(cluster.id);
       followed?.lookAgainAtAll();
       say(undefined);
+      for (const follower of followers) follower.gone(cluster.id);
     },
     leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
   });
@@ -163,6 +188,7 @@ export function startClusters(
   const look = () => {
     clusters.take(secrets.all());
     kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, clusters.size);
+    if (hasSeveralNetworks(settings)) countAmbientClusters(kernel.metrics, clusters.size);
   };
   mesh.onChange((state) => clusters.meshChanged(state.mesh.discoverySelectors ?? []));
   secrets.start(look);
@@ -176,6 +202,12 @@ export function startClusters(
     settled: settled(secrets, clusters, timeout, kernel),
     credentialsOf: (name) => credentials.of(name),
     followCredentials: (all) => void (followed = all),
+    follow: (listener) => {
+      followers.add(listener);
+      for (const { id, connection } of clusters.values()) {
+        if (connection !== undefined) { for (const changes of everythingIn(connection)) listener.changed(id, changes); }
+      }
+    },
     onFacts: (listener) => void listeners.add(listener),
     lead: (begin) => {
       led = new LedClusters(place, begin);
@@ -185,9 +217,8 @@ export function startClusters(
   };
 }
 
-function hasNamespace({ added, updated, removed }: ChangeSet<Fact>): boolean {
-  const all = [...added, ...removed, ...updated.map((one) => one.new)];
-  return all.some(({ kind }) => kind === "Namespace");
+function hasNamespace(changes: ChangeSet<Fact>): boolean {
+  return changedObjects(changes).some(({ kind }) => kind === "Namespace");
 }
 
 async function settled(
@@ -216,13 +247,17 @@ function partsOf(
   options: ClustersOptions,
   settings: ClusterVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
-  read: (id: string, changes: ChangeSet<Fact>) => void,
+  read: {
+    readonly facts: (id: string, changes: ChangeSet<Fact>) => void;
+    readonly objects: (id: string, changes: ChangeSet) => void;
+  },
   kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock">,
 ) {
   const { domain, systemNamespace, orch } = options;
   const connectionOptions = {
     ...{ qps: orch.qps, burst: orch.burst, allowed: orch.allowed, namespace: orch.namespace },
     entries: readsRemoteEntries(settings),
+    gateways: hasSeveralNetworks(settings),
     sharing: sharingApi(settings),
     digestKey: crypto.getRandomValues(new Uint8Array(32)),
     onFindings: (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, kernel)),
@@ -237,10 +272,13 @@ function partsOf(
     );
     void pipeline.addRegistry(entries);
     return {
-      readEntries: (changes: ChangeSet) => pipeline.together(() => entries.take(changes)),
+      readObjects: (changes: ChangeSet) => {
+        pipeline.together(() => entries.take(changes));
+        read.objects(clusterId, changes);
+      },
       ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
       ...{ registry: registry.registry, check: registry.check, handOver: new HandOver(registry.taker) },
-      read: (changes: ChangeSet<Fact>) => read(clusterId, changes),
+      read: (changes: ChangeSet<Fact>) => read.facts(clusterId, changes),
       leave: () => {
         for (const one of [entries, registry.registry]) {
           void one.stop();
@@ -258,8 +296,22 @@ function partsOf(
   };
 }
 
-/** The metrics and log lines about clusters. */
-function reports({ metrics, log: { scope } }: Pick<Kernel, "log" | "metrics">) {
+/** Sets the numbers of clusters that node tunnels reach. @param remote number of remote clusters */
+export function countAmbientClusters(metrics: Kernel["metrics"], remote: number): void {
+  const clusters = metrics.gauge("ambient_meshd_managed_clusters");
+  clusters.set({ ambient_cluster_type: "local" }, 1);
+  clusters.set({ ambient_cluster_type: "remote" }, remote);
+}
+
+/** Everything that was read over a connection, as changes. */
+function* everythingIn({ facts, objects }: ClusterConnection): Generator<ChangeSet<Fact> | ChangeSet> {
+  const nothing = { updated: [], refreshed: [], removed: [], hidden: { before: [], after: [] } };
+  for (const kind of FACT_KINDS) yield { ...nothing, added: facts.list(kind) };
+  for (const kind of READ_OBJECTS) yield { ...nothing, added: objects.list(kind) };
+}
+
+/** The metrics and log lines about clusters. @param isAmbient Whether node tunnels reach the clusters. */
+function reports({ metrics, log: { scope } }: Pick<Kernel, "log" | "metrics">, isAmbient: boolean) {
   const log = scope("secretcontroller");
   const status = metrics.gauge("meshd_remote_cluster_sync_status");
   const said = new WeakMap<RemoteCluster, string>();
@@ -280,6 +332,7 @@ function reports({ metrics, log: { scope } }: Pick<Kernel, "log" | "metrics">) {
     },
     timedOut: ({ id, secret, problem }: RemoteCluster) => {
       metrics.counter("remote_cluster_sync_timeouts_total").inc({ cluster: id });
+      if (isAmbient) metrics.counter("ambient_remote_cluster_sync_timeouts_total").inc({ cluster: id });
       const why = problem ?? "its objects were not complete in time";
       log.warn("a remote cluster is not waited for any more; reading goes on", { cluster: id, secret, why });
     },

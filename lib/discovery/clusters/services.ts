@@ -11,13 +11,19 @@ import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { AccessPlace } from "../../orch/access/find.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { RegistryCounts } from "../../registry/orch/counts.ts";
-import type { SharedService } from "../../registry/orch/registry.ts";
+import type { SharedService } from "../../registry/orch/shared_service.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
-import { sharingWithoutEffect } from "../settings/settings.ts";
+import { hasSeveralNetworks, sharingWithoutEffect } from "../settings/settings.ts";
 import { type FactRegistry, startFactRegistry } from "../sources/fact_registry.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import { orchAccess, orchClient, type OrchOptions } from "../sources/orchestrator.ts";
-import { type ClustersOptions, type ClusterVariables, type ServerClusters, startClusters } from "./remote_clusters.ts";
+import {
+  type ClustersOptions,
+  type ClusterVariables,
+  countAmbientClusters,
+  type ServerClusters,
+  startClusters,
+} from "./remote_clusters.ts";
 
 /** Selects the services of a server. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
@@ -51,6 +57,7 @@ export function startServices(
   const own = startFactRegistry(options, settings, parts);
   for (const text of sharingWithoutEffect(settings)) kernel.log.scope("orch").warn(text);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+  if (hasSeveralNetworks(settings)) countAmbientClusters(kernel.metrics, 0);
   const secretsClient = orch && clusterSecrets &&
     orchClient({ ...orch, access: orchAccess({ place: clusterSecrets, allowed: orch.allowed }, kernel) }, kernel);
   const remote: ServerClusters | undefined = client !== undefined && orch?.services

@@ -7,6 +7,8 @@
  * - the Secrets in the namespace of its proven identity; when the Secrets come from an API, only if the proxy's service
  *   account may list the Secrets of the namespace
  * - authorities in ConfigMaps of every namespace
+ * - Secrets that a derived Gateway of the proxy's workload names, whatever their namespace and the rights of the proxy's
+ *   service account
  * - Secrets of other namespaces that an extension configuration names as credentials for a registry of images, if they
  *   come from an API and the service account may get the Secret
  *
@@ -18,36 +20,39 @@
  *
  * @module
  */
-import type { ChangeSet } from "../../config/store.ts";
+import { changedObjects, type ChangeSet } from "../../config/store.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { AnyFact, Fact, FactKind } from "../../config/facts/types.ts";
 import { encode } from "../../pb/codec.ts";
+import { sameItems } from "../../incremental/same_items.ts";
 import { SmallMultimap } from "../../registry/small_multimap.ts";
 import { type EncodedResource, encodeResource } from "../../resource/encoded.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import { TYPE } from "../../translate/encode/encode.ts";
-import { certificateOrAuthorities, type CredentialMessage, registrySecret } from "./envoy_secret.ts";
+import { certificateOrAuthorities, type CredentialMessage, registrySecret, togetherMessage } from "./envoy_secret.ts";
+import type { GatewaySecrets } from "./gateway_secrets.ts";
 import { type FoundCredential, ProxyCredentials } from "./proxy_credentials.ts";
-import { type CredentialReference, credentialReference, registryReference } from "./reference.ts";
+import { type CredentialReference, credentialReferences, registryReference } from "./reference.ts";
 import type { SecretName, SecretRights } from "./secret_rights.ts";
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
 /** How objects are used. */
 interface CredentialUse {
-  readonly reference: (resource: string, namespace: string) => CredentialReference | undefined;
+  /** Undefined: the name is not the name of a credential. Several: all count together. */
+  readonly references: (resource: string, namespace: string) => readonly CredentialReference[] | undefined;
   readonly message: (resource: string, fact: AnyFact, reference: CredentialReference) => CredentialMessage;
   /** Whether the API is asked for each Secret, whatever the namespace. */
   readonly eachAlone: boolean;
 }
 
 const CERTIFICATES: CredentialUse = {
-  reference: credentialReference,
+  references: credentialReferences,
   message: (name, fact, { authorities }) => certificateOrAuthorities(name, fact, authorities),
   eachAlone: false,
 };
 
-const REGISTRIES: CredentialUse = { reference: registryReference, message: registrySecret, eachAlone: true };
+const REGISTRIES: CredentialUse = { references: registryReference, message: registrySecret, eachAlone: true };
 
 /** The asking proxy, with its proven identity. */
 export interface CredentialReader {
@@ -57,6 +62,8 @@ export interface CredentialReader {
   readonly account?: string;
   /** The cluster that the proxy names. Default: the server's own cluster. */
   readonly cluster?: string;
+  /** Labels of the workload, as the proxy names them. Default: none. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** The proxy's node, for the log. */
   readonly name: string;
 }
@@ -82,6 +89,8 @@ export interface CredentialsOptions extends ClusterCredentials {
    * the cluster's proxies. Default: every name is `own`.
    */
   readonly clusters?: ((name: string) => ClusterCredentials | "own" | "unknown") | undefined;
+  /** Decides which proxies may read Secrets that Gateways name. Default: Gateways give no right. */
+  readonly gatewaySecrets?: Pick<GatewaySecrets, "permits"> | undefined;
   /** Whether the object of a key is refused without an earlier version in force. Default: no object is refused. */
   readonly isRefused?: ((key: string) => boolean) | undefined;
   /**
@@ -93,7 +102,18 @@ export interface CredentialsOptions extends ClusterCredentials {
 }
 
 /** By name. */
-type MadeCredentials = Map<string, EncodedResource | { readonly why: string }>;
+type MadeCredentials = Map<string, MadeCredential>;
+
+/** A credential, with the objects that it was made from. */
+interface MadeCredential {
+  readonly facts: readonly AnyFact[];
+  readonly made: EncodedResource | { readonly why: string };
+}
+
+/** An object that a stream may use for a reference, or the reason why not. */
+type UsableFact =
+  | { readonly fact: AnyFact; readonly reference: CredentialReference }
+  | { readonly fact?: undefined; readonly why: string | undefined };
 
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -108,9 +128,13 @@ export class Credentials {
   }
 
   /** Objects of a cluster have changed. */
-  changed({ added, updated, removed }: Pick<ChangeSet<Fact>, "added" | "updated" | "removed">): void {
-    const changed = [...added, ...removed, ...updated.map((one) => one.new)];
-    for (const { key } of changed) for (const reader of this.#readers.get(key)) reader.lookAgain(key);
+  changed(changes: Pick<ChangeSet<Fact>, "added" | "updated" | "removed">): void {
+    this.lookAgain(changedObjects(changes).map(({ key }) => key));
+  }
+
+  /** The objects of some keys, or the rights to read them, have changed. */
+  lookAgain(keys: Iterable<string>): void {
+    for (const key of keys) for (const reader of this.#readers.get(key)) reader.lookAgain(key);
   }
 
   /** A cluster came or went. */
@@ -174,17 +198,46 @@ export class Credentials {
     use: CredentialUse,
     rightOf: RightOf,
   ): FoundCredential {
-    const { namespace, account = "" } = reader;
+    const { namespace } = reader;
     if (namespace === undefined) {
       return { why: "the proxy has not proven an identity (plain connection, or no client certificate)" };
     }
-    const reference = use.reference(resource, namespace);
-    if (reference === undefined) return { why: "the name is not the name of a credential" };
+    const references = use.references(resource, namespace);
+    if (references === undefined) return { why: "the name is not the name of a credential" };
+    const found = references.map((reference) => this.#usable({ ...reader, namespace }, reference, watch, use, rightOf));
+    // As long as a right is being asked about, nobody knows whether the authority of the object counts.
+    const refused = found.flatMap((one) => one.fact === undefined ? [one] : []);
+    const undecided = refused.find(({ why }) => why === undefined);
+    if (undecided !== undefined) return undecided;
+    const usable = found.flatMap((one) => one.fact === undefined ? [] : [one]);
+    const [first] = refused;
+    return usable.length === 0 && first !== undefined ? first : this.#resource(resource, usable, use);
+  }
+
+  /** The object of a reference, if the stream may have it. */
+  #usable(
+    reader: CredentialReader & { readonly namespace: string },
+    reference: CredentialReference,
+    watch: (key: string) => void,
+    use: CredentialUse,
+    rightOf: RightOf,
+  ): UsableFact {
+    const { namespace, account = "" } = reader;
+    const watchAll = () => {
+      for (const name of reference.names) watch(`${reference.kind}/${reference.namespace}/${name}`);
+    };
+    const home = this.#homeOf(reader);
+    if (reference.byGateway) {
+      watchAll();
+      const permitted = this.#permitted(reader, namespace, reference);
+      const fact = permitted &&
+        (home?.facts && factOf(home.facts, permitted) || factOf(this.#options.facts, permitted));
+      if (fact) return { fact, reference };
+    }
     const elsewhere = reference.kind === "Secret" && reference.namespace !== namespace;
     const whyElsewhere = `the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}`;
     if (elsewhere && !use.eachAlone) return { why: whyElsewhere };
-    for (const name of reference.names) watch(`${reference.kind}/${reference.namespace}/${name}`);
-    const home = this.#homeOf(reader);
+    watchAll();
     const fact = home?.facts && factOf(home.facts, reference) || factOf(this.#options.facts, reference);
     if (fact === undefined) return { why: absence(reference, this.#options.isRefused) };
     const fromApi = reference.kind === "Secret" && fact.origin.from === "api";
@@ -202,26 +255,42 @@ export class Credentials {
       const what = secret ? `get secret ${secret.namespace}/${secret.name}` : `list secrets of namespace ${namespace}`;
       if (right === "denied") return { why: `the API does not allow account ${account} to ${what}` };
     }
-    return this.#resource(resource, fact, reference, use);
+    return { fact, reference };
   }
 
-  /** Made once for each version of the object and each name. */
+  /** The names of a reference that a Gateway of the reader gives a right to; undefined: none. */
+  #permitted(
+    { account = "", labels = {} }: CredentialReader,
+    namespace: string,
+    reference: CredentialReference,
+  ): CredentialReference | undefined {
+    const names = reference.names.filter((name) =>
+      this.#options.gatewaySecrets?.permits(`${reference.namespace}/${name}`, { namespace, account, labels })
+    );
+    return names.length === 0 ? undefined : { ...reference, names };
+  }
+
+  /** Made once for each version of the objects and each name. @param usable Never empty. */
   #resource(
     name: string,
-    fact: AnyFact,
-    reference: CredentialReference,
+    usable: readonly { readonly fact: AnyFact; readonly reference: CredentialReference }[],
     use: CredentialUse,
   ): EncodedResource | { readonly why: string } {
+    const facts = usable.map(({ fact }) => fact);
     const made = this.#made.get(use)!;
-    let byName = made.get(fact);
-    if (!byName) made.set(fact, byName = new Map());
+    const [first] = facts as [AnyFact, ...AnyFact[]];
+    let byName = made.get(first);
+    if (!byName) made.set(first, byName = new Map());
     const known = byName.get(name);
-    if (known) return known;
-    const message = use.message(name, fact, reference);
+    if (known && sameItems(known.facts, facts)) return known.made;
+    const messages = usable.map(({ fact, reference }) => use.message(name, fact, reference));
+    const message = messages.length === 1 ? messages[0]! : togetherMessage(name, messages);
     const found = "why" in message
-      ? { why: `${fact.key} ${message.why}` }
-      : encodeResource(TYPE.secret, name, encode(SECRET_MESSAGE, message.secret), { causes: [fact.key] });
-    byName.set(name, found);
+      ? { why: `${first.key} ${message.why}` }
+      : encodeResource(TYPE.secret, name, encode(SECRET_MESSAGE, message.secret), {
+        causes: facts.map(({ key }) => key),
+      });
+    byName.set(name, { facts, made: found });
     return found;
   }
 }

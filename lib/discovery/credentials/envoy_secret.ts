@@ -76,6 +76,34 @@ export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessag
   };
 }
 
+/**
+ * The authorities of several objects together, under the name of the resource. Objects without usable authorities are
+ * left out. If an object has a list of revoked certificates, Envoy wants such a list for every authority.
+ *
+ * @param messages Never empty.
+ */
+export function togetherMessage(name: string, messages: readonly CredentialMessage[]): CredentialMessage {
+  const contexts = messages.flatMap((one) => "why" in one ? [] : [one.secret.validation_context ?? {}]);
+  const [first] = messages;
+  if (contexts.length === 0 && first !== undefined) return first;
+  const revoked = contexts.flatMap(({ crl }) => crl ?? []);
+  return {
+    secret: {
+      name,
+      validation_context: {
+        trusted_ca: together(contexts.flatMap(({ trusted_ca }) => trusted_ca ?? [])),
+        ...(revoked.length > 0 ? { crl: together(revoked) } : {}),
+      },
+    },
+  };
+}
+
+/** PEM texts as one text. */
+function together(sources: readonly envoy.config.core.v3.DataSource[]): envoy.config.core.v3.DataSource {
+  const texts = sources.map(({ inline_bytes }) => new TextDecoder().decode(inline_bytes as Uint8Array));
+  return { inline_bytes: encoder.encode(texts.join("\n")) };
+}
+
 /** Credentials for registries of an object of type `kubernetes.io/dockerconfigjson`, under the name of the resource. */
 export function registrySecret(name: string, fact: AnyFact): CredentialMessage {
   if (fact.kind !== "Secret" || fact.spec.type !== "kubernetes.io/dockerconfigjson") {

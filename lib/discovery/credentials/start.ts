@@ -5,11 +5,13 @@
  * @module
  */
 import type { FactStore } from "../../config/facts/store.ts";
+import type { ConfigStore } from "../../config/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import { refusedLookup, type RefusingConfiguration } from "../../config/refused/refused_keys.ts";
 import { type ClusterCredentials, Credentials } from "./credentials.ts";
+import { GatewaySecrets } from "./gateway_secrets.ts";
 import { SecretRights } from "./secret_rights.ts";
 
 /** Remote clusters, as far as credentials are concerned. */
@@ -31,7 +33,7 @@ const MAX_LOGGED = 100;
  */
 export function startCredentials(
   table: ResourceTable,
-  configuration: RefusingConfiguration & { readonly facts: FactStore },
+  configuration: RefusingConfiguration & { readonly facts: FactStore; readonly store: ConfigStore },
   kernel: Pick<Kernel, "log" | "metrics" | "stopper">,
   client?: ApiClient,
   clusters?: CredentialClusters,
@@ -39,9 +41,11 @@ export function startCredentials(
   const log = kernel.log.scope("ads");
   const stop = new AbortController();
   const errors = kernel.metrics.counter("pilot_sds_certificate_errors_total");
+  const gatewaySecrets = new GatewaySecrets(configuration.store, (keys) => credentials.lookAgain(keys));
   const credentials = new Credentials({
     facts: configuration.facts,
     table,
+    gatewaySecrets,
     isRefused: refusedLookup(configuration),
     clusters: clusters && ((name) => clusters.credentialsOf(name)),
     rights: client && new SecretRights(client, kernel.log.scope("authorization"), stop.signal),
@@ -56,6 +60,7 @@ export function startCredentials(
   kernel.stopper.add("credentials", () => {
     stop.abort();
     credentials.stop();
+    gatewaySecrets.stop();
   });
   return credentials;
 }

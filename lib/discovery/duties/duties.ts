@@ -22,8 +22,10 @@ import type { MeshSource } from "../sources/mesh_source.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { RemoteLockState, ServerClusters } from "../clusters/remote_clusters.ts";
 import { cleansEntries, registrationDuty } from "../registration/start.ts";
-import { startStatus } from "../status/start.ts";
+import type { PipelineProxy } from "../status/gateway_api_start.ts";
+import { startStatus, type StatusVariables } from "../status/start.ts";
 import type { DiscoverySettings, SharingApi } from "../settings/settings.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { isClusterLocal } from "../../translate/endpoint/cluster_local.ts";
 import { ingressStatus } from "./ingress_status.ts";
 import { keepInjectionWebhook } from "./injection_webhook.ts";
@@ -34,7 +36,6 @@ import { trustBundle } from "./trust_bundle.ts";
 import { untaintNodes } from "./untaint.ts";
 import { validationWebhook } from "./validation_webhook.ts";
 
-/** Inputs of duties. */
 export interface DutyParts {
   readonly configuration: Configuration;
   readonly mesh: Pick<MeshSource, "state" | "onChange">;
@@ -57,6 +58,8 @@ export interface DutyParts {
   readonly systemNamespace: string;
   /** Longest life of a connection, milliseconds. */
   readonly keepaliveMaxServerConnectionAge: number;
+  /** Duties that other parts of the server make. Default: there are none. */
+  readonly others?: readonly Duty[];
   /** Remote clusters. Default: there are none. */
   readonly remote?: Pick<ServerClusters, "lead" | "led"> | undefined;
 }
@@ -78,33 +81,36 @@ function passingListeners({ onChange }: Pick<MeshSource, "onChange">): WorkingPa
 }
 
 /** The settings in use. */
-type DutyVariables = Pick<
-  DiscoverySettings,
-  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
-  | "ENABLE_LEADER_ELECTION"
-  | "ENABLE_MCS_AUTO_EXPORT"
-  | "EXTERNAL_MESHD"
-  | "INJECTION_WEBHOOK_CONFIG_NAME"
-  | "INJECT_ENABLED"
-  | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
-  | "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY"
-  | "ORCH_INGRESS_NS"
-  | "PILOT_ANALYSIS_INTERVAL"
-  | "PILOT_CA_CERT_CONFIGMAP"
-  | "PILOT_ENABLE_ANALYSIS"
-  | "PILOT_ENABLE_IP_AUTOALLOCATE"
-  | "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS"
-  | "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION"
-  | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
-  | "PILOT_STATUS_BURST"
-  | "PILOT_STATUS_MAX_WORKERS"
-  | "PILOT_STATUS_QPS"
-  | "PILOT_STATUS_UPDATE_INTERVAL"
-  | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD"
-  | "POD_NAME"
-  | "REVISION"
-  | "VALIDATION_WEBHOOK_CONFIG_NAME"
->;
+type DutyVariables =
+  & StatusVariables
+  & Pick<
+    DiscoverySettings,
+    | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
+    | "ENABLE_LEADER_ELECTION"
+    | "ENABLE_MCS_AUTO_EXPORT"
+    | "EXTERNAL_MESHD"
+    | "INJECTION_WEBHOOK_CONFIG_NAME"
+    | "INJECT_ENABLED"
+    | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+    | "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY"
+    | "ORCH_INGRESS_NS"
+    | "PILOT_ANALYSIS_INTERVAL"
+    | "PILOT_CA_CERT_CONFIGMAP"
+    | "PILOT_ENABLE_ANALYSIS"
+    | "PILOT_ENABLE_GATEWAY_API_STATUS"
+    | "PILOT_ENABLE_IP_AUTOALLOCATE"
+    | "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS"
+    | "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION"
+    | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+    | "PILOT_STATUS_BURST"
+    | "PILOT_STATUS_MAX_WORKERS"
+    | "PILOT_STATUS_QPS"
+    | "PILOT_STATUS_UPDATE_INTERVAL"
+    | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD"
+    | "POD_NAME"
+    | "REVISION"
+    | "VALIDATION_WEBHOOK_CONFIG_NAME"
+  >;
 
 /** The list: a duty more is a line more. */
 function dutiesOf(
@@ -125,14 +131,20 @@ function dutiesOf(
   // Ingresses are read where services are.
   if (orch?.services) {
     const { ORCH_INGRESS_NS, REVISION } = settings;
-    const isOurs = ({ origin, meta }: Fact) => origin.from === "api" && isOfRevision(meta.labels, REVISION);
+    const isOurs = (fact: Fact) => fact.origin.from === "api" && isOfRevision(fact, REVISION);
     // Every server follows the ingresses, because a new leader must know which ingresses have lost their addresses.
     const statuses = new IngressStatuses({ facts, mesh: mesh.state.mesh, namespace: ORCH_INGRESS_NS, isOurs });
     mesh.onChange((state) => statuses.meshChanged(state.mesh));
     duties.push(ingressStatus({ client, facts, statuses, log: kernel.log.scope("status"), metrics }));
   }
   // Objects from a folder have no API object whose status could be written.
-  if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
+  if (orch?.kinds) {
+    const servesGateways = ({ proxy }: PipelineProxy) => {
+      const { gateways, waypoint } = profileOf(proxy.properties.type);
+      return gateways || waypoint;
+    };
+    duties.push(...startStatus({ ...parts, client, namespace, servesGateways }, settings, kernel));
+  }
   if (cleansEntries(settings)) {
     duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
   }
@@ -147,6 +159,7 @@ function dutiesOf(
     const of = parts.cniNamespace ?? namespace;
     duties.push(untaintNodes({ client, namespace: of, log: kernel.log.scope("untaint"), metrics }));
   }
+  duties.push(...parts.others ?? []);
   return duties;
 }
 

@@ -41,7 +41,6 @@ export interface IngressStatusParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** The duty. */
 export function ingressStatus(parts: IngressStatusParts): Duty {
   return { lock: "mesh-leader", about: "status of Ingresses", run: (signal) => run(parts, signal) };
 }

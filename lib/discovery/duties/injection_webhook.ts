@@ -98,7 +98,7 @@ function isOwnWebhook(
   webhook: KeptWebhook,
 ): boolean {
   const own = webhook.name.endsWith(INJECTOR_NAMES.own);
-  if (!own && !webhook.name.endsWith(INJECTOR_NAMES.peers)) return false;
+  if (!own && !webhook.name.endsWith(INJECTOR_NAMES.istio)) return false;
   if (webhook.serviceNamespace !== undefined) return webhook.serviceNamespace === namespace;
   return own || configuration === name;
 }

@@ -22,7 +22,6 @@ import type { TrustBundle } from "../../pki/current.ts";
 /** The signer of the bundle. The object's name must begin with the signer's name. */
 const SIGNER = "mesh.io/meshd-ca";
 
-/** Name of the bundle. */
 export const TRUST_BUNDLE_NAME = "mesh.io:meshd-ca:root-cert";
 
 const GROUP = "certificates.k8s.io", PLURAL = "clustertrustbundles";

@@ -92,6 +92,7 @@ export class AnalysisRunner {
       (key) => objectOf(key, options),
       (key) => this.#analysis.findingsOf(key),
       this.#ending.signal,
+      options.settings.tunnels?.served === true,
     );
     this.#effects.changed(pipeline.objects());
     this.#places = new FindingPlaces((key) => originOf(key, options), (key) => {
@@ -122,6 +123,18 @@ export class AnalysisRunner {
   remoteChanged(changes: ChangeSet<Fact> | undefined): void {
     this.#analysis.remoteChanged(changes);
     if (this.#analysis.isBehind) this.#begin(this.#noted);
+  }
+
+  /** Takes other verdicts about objects of the Gateway API, as {@linkcode Analysis.verdictsChanged} does. */
+  verdictsChanged(keys: readonly string[]): void {
+    this.#analysis.verdictsChanged(keys);
+    this.#begin(this.#noted);
+  }
+
+  /** Takes other statuses of objects, as {@linkcode Analysis.statusesChanged} does. */
+  statusesChanged(keys: readonly string[]): void {
+    this.#analysis.statusesChanged(keys);
+    this.#begin(this.#noted);
   }
 
   /** The push of the present findings. Later pushes are still being analyzed. */

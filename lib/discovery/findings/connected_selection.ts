@@ -5,10 +5,10 @@
  * @module
  */
 import { type Finding, findingKeys } from "../../finding/finding.ts";
-import { gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
+import { isServedBy } from "../../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
-import { GATEWAY_LABEL } from "../../mesh/selection/gateway_target.ts";
+import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
 import type { SelectableWorkload } from "../../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../../mesh/selection/selection.ts";
 
@@ -30,7 +30,7 @@ export function* withoutConnected(findings: Iterable<Finding>, world: ConnectedW
 
 function selectsConnected(object: AnyConfigObject | undefined, world: ConnectedWorld): boolean {
   if (object?.kind === "Gateway") {
-    return Iterator.from(world.workloads()).some(({ labels }) => gatewaySelects(object, labels));
+    return Iterator.from(world.workloads()).some((workload) => isServedBy(object, workload));
   }
   const wanted = object && selectorOf(object, world.rootNamespace);
   if (wanted === undefined) return false;
@@ -52,6 +52,6 @@ function selectorOf(
   if (!isSelecting(kind)) return undefined;
   const { labels: written, targets } = selectionOf(object as SelectingObject);
   const gateway = targets.find((one) => one.kind === "Gateway")?.name;
-  const labels = gateway === undefined ? written : { [GATEWAY_LABEL]: gateway };
+  const labels = gateway === undefined ? written : { [GATEWAY_NAME_LABEL]: gateway };
   return rootReach(kind) === "any" && namespace === rootNamespace ? { labels } : { labels, namespace };
 }

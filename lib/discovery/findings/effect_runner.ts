@@ -7,6 +7,7 @@
 import { byObject, type Finding } from "../../finding/finding.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { EffectAnalysis, type OtherFindings } from "../../effect/effect_analysis.ts";
+import { mayHoldAtTunnels } from "../../effect/selecting.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 
@@ -23,15 +24,17 @@ export class EffectRunner {
    * @param object Finds an object of the store by key.
    * @param analyzed Findings of the analysis, by key of an object.
    * @param signal Ends looks.
+   * @param servesTunnels Whether node tunnels enforce policies.
    */
   constructor(
     pipeline: Pipeline,
     object: (key: string) => AnyConfigObject | undefined,
     analyzed: OtherFindings,
     signal: AbortSignal,
+    servesTunnels: boolean,
   ) {
     this.#pipeline = pipeline;
-    this.#effects = new EffectAnalysis({ object });
+    this.#effects = new EffectAnalysis({ object, ...servesTunnels && { hasOther: mayHoldAtTunnels } });
     this.#analyzed = analyzed;
     this.#signal = signal;
   }

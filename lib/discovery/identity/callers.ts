@@ -44,6 +44,11 @@ export class DiscoveryCallers {
     this.#refusals = refusals;
   }
 
+  /** Whether clients must prove their identity, except where plain text needs no proof. */
+  get authenticates(): boolean {
+    return this.#rules.authenticate;
+  }
+
   /**
    * Finds out the identity of a client. Undefined: the client need not prove an identity.
    *

@@ -69,16 +69,16 @@ export function ownSigner({ PILOT_CERT_PROVIDER: provider }: Pick<SignerSettings
 
 /** Certificates by signers. */
 export interface ServerSigners {
-  /** Issues certificates to workloads; undefined: the server's own authority does. */
+  /** Issues certificates to workloads; undefined: the server's own authority issues these certificates. */
   readonly workloads: Signers | undefined;
   /** Roots that verify certificates of workloads; empty without {@linkcode workloads}. */
   readonly roots: TrustBundle;
-  /** Issues the server's own certificate; undefined: a signer does not. */
+  /** Issues the server's own certificate; undefined: the certificate comes from elsewhere. */
   readonly own: ReturnType<Signers["server"]> | undefined;
 }
 
 /**
- * Begins; undefined: the settings name no signer.
+ * Starts the signers; undefined: the settings name no signer.
  *
  * @throws {StartError} when the settings name a signer, and there is no orchestrator
  */

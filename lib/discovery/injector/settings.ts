@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ConfigStore } from "../../config/store.ts";
+import { changedObjects, type ConfigStore } from "../../config/store.ts";
 import type { InjectionSettings } from "../../injection/types.ts";
 import { buildInfo } from "../../kernel/program/build_info.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
@@ -20,6 +20,7 @@ export type InjectionVariables = Pick<
   | "ENABLE_NATIVE_SIDECARS"
   | "PILOT_CA_CERT_CONFIGMAP"
   | "PILOT_CERT_PROVIDER"
+  | "PILOT_ENABLE_ON_DEMAND_SIDECARS"
   | "PLATFORM"
   | "REVISION"
 >;
@@ -40,15 +41,21 @@ export interface InjectionSettingsParts {
  */
 export type CurrentInjectionSettings = () => InjectionSettings | { readonly problems: readonly string[] };
 
-export function currentInjectionSettings(parts: InjectionSettingsParts): CurrentInjectionSettings {
+/** @param changed Called when an input has changed. Default: nobody asks. */
+export function currentInjectionSettings(
+  parts: InjectionSettingsParts,
+  changed: () => void = () => {},
+): CurrentInjectionSettings {
   const { configuration, mesh, store } = parts;
   let made: InjectionSettings | undefined;
-  const forget = () => void (made = undefined);
+  const forget = () => {
+    made = undefined;
+    changed();
+  };
   configuration.onChange(forget);
   mesh.onChange(forget);
-  store.subscribe(({ added, updated, removed }) => {
-    const changed = [...added, ...removed, ...updated.map((update) => update.new)];
-    if (changed.some(({ kind }) => kind === "ProxyConfig")) forget();
+  store.subscribe((changes) => {
+    if (changedObjects(changes).some(({ kind }) => kind === "ProxyConfig")) forget();
   });
   return () => {
     if (made !== undefined && made.apiMinor === parts.apiMinor()) return made;
@@ -73,6 +80,7 @@ function settingsNow(
     platform: settings.PLATFORM,
     certProvider: settings.PILOT_CERT_PROVIDER,
     compliancePolicy: settings.COMPLIANCE_POLICY,
+    onDemand: settings.PILOT_ENABLE_ON_DEMAND_SIDECARS,
     rootConfigMap: settings.PILOT_CA_CERT_CONFIGMAP,
     trustBundle: settings.ENABLE_CLUSTER_TRUST_BUNDLE_API ? TRUST_BUNDLE_NAME : "",
   };

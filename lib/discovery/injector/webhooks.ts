@@ -4,7 +4,7 @@
  * @module
  */
 import { API_VERSIONS, groupOfKind, pluralOfKind, spellingsOfKind } from "../../config/spelling/spelling.ts";
-import { KINDS } from "../../config/kinds/kinds.ts";
+import { MESH_KINDS } from "../../config/kinds/kinds.ts";
 import { FairPlaces } from "../../authenticators/fair_places.ts";
 import type { Route } from "../../http/route.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -14,15 +14,16 @@ import { type Webhook, webhookRoute } from "../../webhook/route.ts";
 import { LargeReviews, type ReviewTurns } from "../../webhook/large_reviews.ts";
 import { validate, type Validation } from "../../webhook/validation.ts";
 import type { Injector } from "./injector.ts";
-import { type InjectionParts, type InjectionStartVariables, startInjection } from "./start.ts";
+import { type InjectionParts, type InjectionStartVariables, startInjection, startPodSettings } from "./start.ts";
 import type { SecurePortOptions } from "../identity/secure_port.ts";
 import { followingTls } from "../identity/webhook_identity.ts";
 
+/** The validating webhook is asked about the mesh's kinds alone: definitions of the Gateway API check themselves. */
 const GROUPS: ReadonlySet<string> = new Set(
-  KINDS.map(groupOfKind).flatMap((group) => ["mesh", "istio"].map((domain) => `${group}.${domain}.io`)),
+  MESH_KINDS.map(groupOfKind).flatMap((group) => ["mesh", "istio"].map((domain) => `${group}.${domain}.io`)),
 );
 const VERSIONS: ReadonlySet<string> = new Set(API_VERSIONS);
-const RESOURCES: ReadonlySet<string> = new Set(KINDS.flatMap(spellingsOfKind).map(pluralOfKind));
+const RESOURCES: ReadonlySet<string> = new Set(MESH_KINDS.flatMap(spellingsOfKind).map(pluralOfKind));
 
 /** Most causes of a refusal in the log. The answer has all causes. */
 const MOST_LOGGED = 10;
@@ -49,15 +50,19 @@ export function startWebhooks(
   parts: InjectionParts & {
     /** As in `PortOptions`. */
     readonly webhooks?: string | undefined;
+    /** Whether other parts need the settings of pods, even if no pod is injected. */
+    readonly needsPodSettings: boolean;
   },
   tls: SecurePortOptions | undefined,
   settings: InjectionStartVariables,
   kernel: Pick<Kernel, "log" | "metrics" | "clock" | "readiness" | "stopper">,
 ) {
   const served = parts.webhooks === "" || (parts.webhooks !== undefined && tls !== undefined);
-  const injection = served ? startInjection(parts, settings, kernel) : undefined;
+  const injects = served && settings.INJECT_ENABLED;
+  const pods = injects || parts.needsPodSettings ? startPodSettings(parts, settings, kernel) : undefined;
+  const injection = injects && pods !== undefined ? startInjection(parts, pods, settings, kernel) : undefined;
   const webhookTls = tls && followingTls(tls, kernel);
-  return { injection, webhookTls, webhookRoots: parts.webhooks ? webhookTls?.serverRoots : undefined };
+  return { injection, pods, webhookTls, webhookRoots: parts.webhooks ? webhookTls?.serverRoots : undefined };
 }
 
 /**

@@ -22,7 +22,6 @@ export function wantsConfiguration({ node }: ConnectRequest): boolean {
   return structText(node.metadata, "GENERATOR") === "api";
 }
 
-/** Inputs of views. */
 export interface ConfigurationViewParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
   readonly systemNamespace: string;

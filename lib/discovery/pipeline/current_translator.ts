@@ -10,7 +10,7 @@ import { paced } from "../../kernel/time/paced.ts";
 import type { MeshChange } from "../../mesh/mesh.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
-import type { AppliedListeners } from "./applied.ts";
+import type { AppliedListeners, ListedChange } from "./applied.ts";
 import { newTranslator, type TranslatorParts } from "./new_translator.ts";
 import type { PipelineNetworks } from "./networks.ts";
 import type { PipelineOptions } from "./options.ts";
@@ -23,6 +23,10 @@ export interface CurrentTranslatorParts extends Omit<TranslatorParts, "config" |
   readonly waiting: WaitingChanges;
   /** Notified of each change once the translator has the change. */
   readonly applied: AppliedListeners;
+  /** The labels of all namespaces. */
+  readonly namespaces: () => NonNullable<MeshChange["namespaces"]>;
+  /** The addresses of all waypoints. */
+  readonly waypointAddresses: () => NonNullable<MeshChange["waypointAddresses"]>;
   /** All objects, by key. */
   readonly objects: ReadonlyMap<string, AnyConfigObject>;
   /** Called with a resource that could not be built, and the reason. */
@@ -78,7 +82,7 @@ export class CurrentTranslator {
 
   /** Brings the mesh up to date part by part; nothing is translated, as no proxy is connected. */
   *fill(): Generator<void, void> {
-    const change = this.#isStale ? this.#everything() : this.#parts.waiting.take().change;
+    const change = this.#isStale ? this.#everything() : this.#settled(this.#parts.waiting.take().change);
     if (this.#isStale) this.#translator = this.#new();
     this.#isStale = false;
     for (const part of changeParts(change)) {
@@ -91,7 +95,21 @@ export class CurrentTranslator {
   *update(): Generator<void, void> {
     if (this.#isStale) return yield* this.#rebuild();
     const { change, addresses } = this.#parts.waiting.take();
-    this.#parts.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
+    const affected = this.#translator.apply(this.#settled(change), addresses);
+    this.#stage();
+    this.#parts.applied.announce({ change, affected });
+  }
+
+  /** A change without the candidates of rollouts. */
+  #settled(change: ListedChange): ListedChange {
+    const { staged } = this.#parts.options;
+    return staged === undefined ? change : { ...change, ...staged.settledChange(change) };
+  }
+
+  /** Moves proxies to the candidates that they have now. */
+  #stage(): void {
+    const { staged } = this.#parts.options;
+    if (staged?.active === true || this.#translator.hasForks) this.#translator.stage();
   }
 
   #new(): Translator {
@@ -105,9 +123,17 @@ export class CurrentTranslator {
 
   /** The whole present state, in place of the waiting changes. */
   #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
-    const { waiting, networks, objects, aggregate } = this.#parts;
+    const { options, waiting, networks, objects, aggregate } = this.#parts;
     waiting.take();
-    return { added: [...objects.values()], services: [...aggregate.keys()], entrances: networks.entrances };
+    const all = [...objects.values()];
+    return {
+      added: options.staged?.settledObjects(all) ?? all,
+      services: [...aggregate.keys()],
+      entrances: networks.entrances,
+      namespaces: this.#parts.namespaces(),
+      waypointAddresses: this.#parts.waypointAddresses(),
+      workloads: options.settings.waypoints ? aggregate.allWorkloads() : [],
+    };
   }
 
   /**
@@ -119,6 +145,7 @@ export class CurrentTranslator {
     this.#isStale = false;
     const next = this.#new();
     const config = this.#mesh;
+    const objects = [...this.#parts.objects.values()];
     const everything = this.#everything();
     for (const part of changeParts(everything)) {
       next.mesh.apply(part);
@@ -126,6 +153,6 @@ export class CurrentTranslator {
     }
     yield* next.adopt(this.#translator, (proxy) => options.readAgain(proxy, config));
     this.#translator = next;
-    applied.announce({ objects: everything.added });
+    applied.announce({ objects });
   }
 }

@@ -26,7 +26,7 @@ export interface TranslatorParts {
 /** @param failed Called with results that could not be built, beside the callback in the options. */
 export function newTranslator(
   { config, networks, aggregate, endpoints, table }: TranslatorParts,
-  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed, results, indexes }: PipelineOptions,
+  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed, results, indexes, staged }: PipelineOptions,
   failed: (what: string, error: unknown) => void,
 ): Translator {
   const mesh = new Mesh({
@@ -36,9 +36,15 @@ export function newTranslator(
     source: {
       service: (key) => aggregate.service(key),
       endpoints: (key) => endpoints.endpoints(key),
+      workloads: () => aggregate.allWorkloads(),
+      workloadsAt: (address) => aggregate.workloadsAt(address),
     },
     tokenKeys,
     scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
+    gatewaySelectors: settings.gatewaySelectors,
+    waypoints: settings.waypoints,
+    ingressWaypoints: settings.ingressWaypoints ? settings : undefined,
+    multiNetwork: settings.multiNetwork ? settings : undefined,
     sharedScopes: caches.all,
     enhancedDestinationRuleMerge,
     ...indexes && { indexes },
@@ -52,6 +58,10 @@ export function newTranslator(
     failed: (kind, name, error) => {
       failed(`${kind.name} ${name}`, error);
       buildFailed(kind, name, error);
+    },
+    candidates: staged && {
+      of: ({ nodeId }) => staged.candidatesOf(nodeId),
+      fork: (name) => staged.fork(name),
     },
     targetsOf: (proxy) => serviceTargets(placeOf(proxy), endpoints, aggregate),
     knownOf: (proxy) => knownWorkload(placeOf(proxy), endpoints, aggregate),

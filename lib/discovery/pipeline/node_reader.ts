@@ -14,6 +14,8 @@ import type { ConnectRequest } from "../../xds/protocol/source.ts";
 export interface SourceOptions {
   /** `PILOT_ENABLE_VHDS`: delta clients get virtual hosts separately. */
   readonly vhds: boolean;
+  /** `PILOT_ENABLE_AMBIENT_WAYPOINTS`: waypoints may connect. Default false. */
+  readonly waypoints?: boolean;
   /** Cluster of proxies that do not name a cluster. */
   readonly clusterId: string;
   /** Other names of clusters (`--clusterAliases`), by alias. */
@@ -37,10 +39,11 @@ export class NodeReader {
    * @throws {NodeRefused} See `readNode`.
    */
   read(node: ConnectRequest["node"], delta: boolean, mesh: MeshConfig): Proxy {
-    const { vhds, clusterId, clusterAliases } = this.#options;
+    const { vhds, waypoints = false, clusterId, clusterAliases } = this.#options;
     return readNode(node, {
       mesh,
       vhds: vhds && delta,
+      waypoints,
       clusterId,
       clusterAliases,
       internHeaders: (headers) => interned(this.#headers, headers),

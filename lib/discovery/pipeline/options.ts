@@ -5,10 +5,12 @@
  */
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { Finding } from "../../finding/finding.ts";
-import type { ObjectIndex, TokenKeySource } from "../../mesh/mesh.ts";
+import type { TokenKeySource } from "../../mesh/options.ts";
+import type { ObjectIndex } from "../../mesh/object_index.ts";
 import type { PaceOptions } from "../../kernel/time/paced.ts";
 import type { ServiceEntryOptions } from "../../registry/service_entry/registry.ts";
 import type { CacheSwitches } from "../../translate/machine/cache/caches.ts";
+import type { StagedObjects } from "../../rollout/staged_objects.ts";
 import type { BuildFailed } from "../../translate/machine/results/row.ts";
 import type { ResultRows } from "../../translate/machine/results/table.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
@@ -39,6 +41,10 @@ export interface PipelineOptions {
   readonly gatewayNames?: GatewayNames | undefined;
   /** The kinds of results. Default: those of the product. */
   readonly results?: ResultRows;
+  /** Objects that only some proxies have. Default: every proxy has every object at once. */
+  readonly staged?: StagedObjects | undefined;
+  /** Plans of rollouts are findings, because the server has no place for the state of rollouts. Default: false. */
+  readonly stagesNothing?: boolean;
   /** Further indexes of the mesh. Default: none. */
   readonly indexes?: readonly ObjectIndex[];
   /** Reads a proxy's properties again after the mesh configuration changed. */

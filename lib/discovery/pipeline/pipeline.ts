@@ -16,8 +16,11 @@ import { begun, paced, unpaced } from "../../kernel/time/paced.ts";
 import { Aggregate } from "../../registry/aggregate.ts";
 import { StandInAddresses } from "../../registry/allocation/stand_ins.ts";
 import { EndpointIndex } from "../../registry/endpoint_index.ts";
+import type { WaypointAddress } from "../../mesh/waypoints/address.ts";
+import type { Labels } from "../../registry/labels.ts";
 import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
 import type { Registry, RegistrySink } from "../../registry/types.ts";
+import { rolloutFindings, unstagedFindings } from "../../rollout/findings.ts";
 import { ResourceTable } from "../../resource/set.ts";
 import { BUILD } from "../../translate/machine/results/row.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
@@ -99,6 +102,10 @@ export class Pipeline {
   readonly #current: CurrentTranslator;
   #pushes = 0;
   readonly #failures: PushFailures;
+  /** Labels of namespaces. */
+  #namespaces: ReadonlyMap<string, Labels> = new Map();
+  /** Addresses of waypoints. */
+  #waypointAddresses: ReadonlyMap<string, WaypointAddress> = new Map();
   /** The last push failed as a whole. */
   failing = false;
   readonly #stopped = new AbortController();
@@ -119,10 +126,14 @@ export class Pipeline {
     const { aggregate, endpoints, table, applied } = this;
     this.#current = new CurrentTranslator({
       ...{ options, networks, aggregate, endpoints, table, applied },
-      ...{ waiting: this.#waiting, objects: this.known.all },
+      ...{ waiting: this.#waiting, objects: this.known.all, namespaces: () => this.#namespaces },
+      waypointAddresses: () => this.#waypointAddresses,
       failed: (resource, error) => this.#failures.add(resource, error),
     });
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
+    if (options.settings.waypoints) {
+      this.aggregate.onWorkloads((source, upserted, removed) => this.#waiting.addWorkloads(source, upserted, removed));
+    }
     this.aggregate.networks.onChange(() => this.networksChanged());
     this.#waiting.setEntrances(networks.entrances);
     void this.addRegistry(this.entries);
@@ -150,8 +161,12 @@ export class Pipeline {
 
   /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
   warnings(): Finding[] {
-    const { tokenKeys, entries: { clusterId } } = this.#options;
-    return pipelineWarnings(this, tokenKeys?.findings() ?? [], clusterId);
+    const { tokenKeys, entries: { clusterId }, settings: { multiNetwork } } = this.#options;
+    const configs = this.mesh.serviceScopeConfigs ?? [];
+    const scopes = { configs, multiNetwork, namespaces: this.#namespaces };
+    const found = pipelineWarnings(this, tokenKeys?.findings() ?? [], clusterId, scopes);
+    const unstaged = this.#options.stagesNothing ? unstagedFindings(this.objects()) : [];
+    return [...found, ...rolloutFindings(this.#options.staged), ...unstaged];
   }
 
   /** Number of the last push. */
@@ -262,6 +277,20 @@ export class Pipeline {
     this.#debouncer.add({ reason: "networks", objects: [], full: true });
   }
 
+  /** Takes the labels of all namespaces. Unchanged labels are the same object. */
+  namespacesChanged(all: ReadonlyMap<string, Labels>): void {
+    this.#namespaces = all;
+    this.#waiting.setNamespaces(all);
+    this.#debouncer.add(REPORTED.service);
+  }
+
+  /** Takes the addresses of all waypoints. Unchanged addresses are the same object. */
+  waypointAddressesChanged(all: ReadonlyMap<string, WaypointAddress>): void {
+    this.#waypointAddresses = all;
+    this.#waiting.setWaypointAddresses(all);
+    this.#debouncer.add(REPORTED.service);
+  }
+
   #takeNetworks({ own, entrances }: ChangedNetworks): void {
     if (own) this.entries.apply([...this.objects()], []);
     if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
@@ -270,6 +299,17 @@ export class Pipeline {
   /** Makes all streams compare their sets again, for a reason other than a change of the mesh. */
   lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
     this.#debouncer.add({ reason, objects: [], full: true });
+  }
+
+  /** Other proxies have candidates of rollouts, or rollouts have ended. @param objects The objects of the rollouts. */
+  rolloutsChanged(objects: readonly AnyConfigObject[]): void {
+    this.known.wait(objects);
+    this.#debouncer.add({ reason: "rollout", objects: objects.map(({ key }) => key), full: true });
+  }
+
+  /** What node tunnels get has changed. Like endpoints, the change need not wait (`PILOT_ENABLE_EDS_DEBOUNCE`). */
+  tunnelsChanged(): void {
+    this.#debouncer.add({ reason: "ambient", objects: [], full: false });
   }
 
   /** The first push, before any proxy connects, in steps between which the event loop turns. */

@@ -5,10 +5,10 @@
  */
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { MeshChange } from "../../mesh/mesh.ts";
-import type { Aggregate } from "../../registry/aggregate.ts";
+import type { Aggregate, RegistrySource } from "../../registry/aggregate.ts";
 import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { ListedChange } from "./applied.ts";
-import type { ServiceKey } from "../../registry/types.ts";
+import type { ServiceKey, Workload } from "../../registry/types.ts";
 
 /** A change of the mesh, and the addresses of workloads whose own services have changed. */
 export interface TakenChanges {
@@ -30,6 +30,9 @@ export class WaitingChanges {
   #addresses: ReadonlySet<string> = new Set();
   #tokenKeys = new Set<string>();
   #entrances: MeshChange["entrances"];
+  #namespaces: MeshChange["namespaces"];
+  #waypointAddresses: MeshChange["waypointAddresses"];
+  #workloads = new Map<string, Workload | undefined>();
 
   constructor(aggregate: Aggregate, index: EndpointIndex) {
     this.#aggregate = aggregate;
@@ -55,6 +58,26 @@ export class WaitingChanges {
     this.#entrances = all;
   }
 
+  /** Notes the present labels of namespaces. */
+  setNamespaces(all: NonNullable<MeshChange["namespaces"]>): void {
+    this.#namespaces = all;
+  }
+
+  /** Notes the present addresses of waypoints. */
+  setWaypointAddresses(all: NonNullable<MeshChange["waypointAddresses"]>): void {
+    this.#waypointAddresses = all;
+  }
+
+  /** Notes workloads that appeared or changed, and ids of workloads that went. */
+  addWorkloads(
+    { provider, clusterId }: RegistrySource,
+    upserted: readonly Workload[],
+    removed: readonly string[],
+  ): void {
+    for (const id of removed) this.#workloads.set(`${provider}/${clusterId}/${id}`, undefined);
+    for (const workload of upserted) this.#workloads.set(`${provider}/${clusterId}/${workload.id}`, workload);
+  }
+
   /** Settles the reports of registries since the last call; the more often, the less work at once. */
   settleRegistries(): void {
     const services = this.#aggregate.drain();
@@ -74,6 +97,9 @@ export class WaitingChanges {
       endpoints: this.#endpoints,
       tokenKeys: this.#tokenKeys,
       ...(this.#entrances === undefined ? {} : { entrances: this.#entrances }),
+      ...(this.#namespaces === undefined ? {} : { namespaces: this.#namespaces }),
+      ...(this.#waypointAddresses === undefined ? {} : { waypointAddresses: this.#waypointAddresses }),
+      ...(this.#workloads.size === 0 ? {} : { workloads: this.#workloads }),
     };
     const addresses = this.#addresses;
     this.#removed = new Map();
@@ -83,6 +109,9 @@ export class WaitingChanges {
     this.#addresses = new Set();
     this.#tokenKeys = new Set();
     this.#entrances = undefined;
+    this.#namespaces = undefined;
+    this.#waypointAddresses = undefined;
+    this.#workloads = new Map();
     return { change, addresses };
   }
 }
@@ -92,11 +121,15 @@ export class WaitingChanges {
  * for the services: the visibility of a rule depends on the owner of its service, and would otherwise be computed
  * twice.
  */
-export function* changeParts({ removed, added, services, endpoints, entrances }: MeshChange): Generator<MeshChange> {
+export function* changeParts(change: MeshChange): Generator<MeshChange> {
+  const { removed, added, services, endpoints, entrances, namespaces, waypointAddresses, workloads } = change;
+  if (namespaces !== undefined) yield { namespaces };
+  if (waypointAddresses !== undefined) yield { waypointAddresses };
   if (entrances !== undefined) yield { entrances };
   for (const part of parts(removed)) yield { removed: part };
   for (const part of parts(services)) yield { services: part };
   for (const part of parts(added)) yield { added: part };
+  for (const part of parts(workloads)) yield { workloads: part };
   for (const part of parts(endpoints)) yield { endpoints: part };
 }
 

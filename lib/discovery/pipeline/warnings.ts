@@ -9,6 +9,7 @@ import type { ServiceEntryRegistry } from "../../registry/service_entry/registry
 import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
 import { addressRangeFindings } from "../../translate/message/mesh_findings.ts";
+import { type ScopeParts, scopeWarnings } from "./scope_warnings.ts";
 
 /** Most unknown clusters in findings: any client can send any name. */
 const MOST_NAMED = 20;
@@ -41,7 +42,7 @@ function unknownClusters(
 
 export interface WarningParts {
   readonly translator: Pick<Translator, "warnings" | "proxies">;
-  readonly aggregate: Pick<Aggregate, "hasCluster">;
+  readonly aggregate: Pick<Aggregate, "hasCluster" | "services">;
   readonly entries: Pick<ServiceEntryRegistry, "automaticAddresses">;
 }
 
@@ -50,17 +51,20 @@ export interface WarningParts {
  *
  * @param ofKeys findings about keys of token issuers
  * @param clusterId name of the server's own cluster
+ * @param scopes the entries of `serviceScopeConfigs`, and what they depend on
  */
 export function pipelineWarnings(
   { translator, aggregate, entries }: WarningParts,
   ofKeys: Iterable<Finding>,
   clusterId: string,
+  scopes: Omit<ScopeParts, "services">,
 ): Finding[] {
   const isKnown = (cluster: string) => aggregate.hasCluster(cluster);
   return [
     ...translator.warnings(),
     ...addressRangeFindings(entries.automaticAddresses),
     ...ofKeys,
+    ...scopeWarnings({ ...scopes, services: () => aggregate.services() }),
     ...unknownClusters(translator.proxies(), clusterId, isKnown),
   ];
 }

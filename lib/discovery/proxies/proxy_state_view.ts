@@ -17,14 +17,18 @@ import type {
   EarlierVersion,
   ProxyView,
   RejectionAnswer,
+  ResourcesOnDemand,
 } from "../../xds/protocol/source.ts";
-import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../../xds/protocol/types.ts";
+import { CLUSTER, EXTENSION_CONFIG, PROXY_CONFIG, SECRET, VIRTUAL_HOST, WILDCARD } from "../../xds/protocol/types.ts";
 import type { ProxyCredentials } from "../credentials/proxy_credentials.ts";
 import { ProxyExtensions } from "../credentials/proxy_extensions.ts";
 import type { MeshRoots } from "../identity/mesh_roots.ts";
 import type { StreamHealth } from "../registration/health_reports.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import { StandIns } from "../stand_ins/stand_ins.ts";
+import type { CallRecord } from "../calls/call_memory.ts";
+import { OnDemandResources } from "./on_demand_resources.ts";
+import type { UnknownHosts } from "./unknown_hosts.ts";
 import type { StreamRegistration } from "../registration/registrar.ts";
 
 const NONE: readonly never[] = [];
@@ -32,7 +36,6 @@ const NONE: readonly never[] = [];
 /** Views of proxies with unbuilt resources, and the types with pending names. */
 export type UndecidedViews = Map<ProxyStateView, Set<string>>;
 
-/** The roots for agents. */
 export type AgentRoots = Pick<MeshRoots, "sets">;
 
 /** Inputs of a view beside the resources of its proxy. */
@@ -42,6 +45,10 @@ export interface ViewParts {
   readonly roots?: AgentRoots | undefined;
   readonly health?: StreamHealth | undefined;
   readonly registration?: StreamRegistration | undefined;
+  /** What the workload has called. Default: nothing is remembered. */
+  readonly record?: CallRecord | undefined;
+  /** The bound of answers about unknown hosts. Default: a bound of this proxy's own. */
+  readonly unknown?: UnknownHosts | undefined;
 }
 
 /** A proxy in the view of the wire. */
@@ -56,7 +63,12 @@ export class ProxyStateView implements ProxyView {
   readonly #roots: AgentRoots | undefined;
   readonly #health: StreamHealth | undefined;
   readonly #registration: StreamRegistration | undefined;
+  readonly #record: CallRecord | undefined;
   readonly reportHealth?: (health: ClientHealth) => void;
+  readonly onDemand?: ResourcesOnDemand;
+  readonly whyNotOnDemand?: string;
+  /** Undefined: the proxy gets everything. */
+  readonly #asked: OnDemandResources | undefined;
   /** The last answer about secrets. The answer stays the same object while its sets do. */
   #secrets: readonly ResourceSet[] = NONE;
   /** The last answer about names, likewise. */
@@ -68,7 +80,7 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    { credentials, extensions, roots, health, registration }: ViewParts = {},
+    { credentials, extensions, roots, health, registration, record, unknown }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
@@ -76,6 +88,7 @@ export class ProxyStateView implements ProxyView {
     this.#roots = roots;
     this.#health = health;
     this.#registration = registration;
+    this.#record = record;
     if (health !== undefined) this.reportHealth = (report) => health.report(report);
     this.#pipeline = pipeline;
     this.#standIns = new StandIns({
@@ -85,6 +98,12 @@ export class ProxyStateView implements ProxyView {
       answered: (type) => control.answered(type),
       failed: (error) => pipeline.reportBuildFailure(`of ${state.proxy.nodeId} without patches`, error),
     });
+    const { whyNotOnDemand } = state.proxy;
+    if (whyNotOnDemand !== undefined) this.whyNotOnDemand = whyNotOnDemand;
+    if (state.proxy.properties.onDemand) {
+      this.#asked = new OnDemandResources(state, record, unknown);
+      this.onDemand = this.#onDemand(this.#asked);
+    }
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
   }
@@ -113,8 +132,55 @@ export class ProxyStateView implements ProxyView {
     if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
     if (typeUrl === NAME_TABLE_TYPE_URL) return this.#nameTable();
     if (typeUrl === EXTENSION_CONFIG && this.#extensions) return this.#extensions.sets;
-    const sets = this.#standIns.sets(typeUrl, this.state.resourceSets(typeUrl));
+    const sets = this.#standIns.sets(typeUrl, this.#neededSets(typeUrl));
     return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
+  }
+
+  #neededSets(typeUrl: string): readonly ResourceSet[] | undefined {
+    const all = this.state.resourceSets(typeUrl);
+    if (typeUrl !== CLUSTER || all === undefined || this.#asked === undefined) return all;
+    return this.#asked.clusters(all);
+  }
+
+  #neededHosts(routeConfiguration: string): readonly ResourceSet[] {
+    if (this.#asked === undefined) return this.state.virtualHosts(routeConfiguration);
+    const sets = this.#asked.virtualHosts(routeConfiguration);
+    // Other virtual hosts may name other clusters.
+    if (!this.#asked.clustersAreCurrent) this.control.answered(CLUSTER, NONE);
+    return sets;
+  }
+
+  /** Everything that the proxy may ask for. */
+  #onDemand(asked: OnDemandResources): ResourcesOnDemand {
+    const { state } = this;
+    return {
+      resourceSets: (type) =>
+        type === CLUSTER ? this.#standIns.sets(type, state.resourceSets(type)) : this.resourceSets(type),
+      virtualHosts: (route) => this.#standIns.virtualHosts(route, state.virtualHosts(route)),
+      get hosts() {
+        return asked.hosts;
+      },
+      get handed() {
+        return asked.handed;
+      },
+      get whole() {
+        return asked.whole;
+      },
+    };
+  }
+
+  /** A proxy that asks for clusters gets the clusters that its resources name, beside the asked names. */
+  choosesItself(typeUrl: string): boolean {
+    return typeUrl === CLUSTER && this.#asked !== undefined;
+  }
+
+  had(typeUrl: string, names: () => Iterable<string>): void {
+    if (this.#asked === undefined) return;
+    if (typeUrl === CLUSTER) return this.#asked.had(names());
+    if (typeUrl !== VIRTUAL_HOST) return;
+    this.#asked.hadHosts(names());
+    this.control.answered(VIRTUAL_HOST, NONE);
+    this.control.answered(CLUSTER, NONE);
   }
 
   /** Extension configurations without their secrets. */
@@ -135,7 +201,7 @@ export class ProxyStateView implements ProxyView {
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return this.#standIns.virtualHosts(routeConfiguration, this.state.virtualHosts(routeConfiguration));
+    return this.#standIns.virtualHosts(routeConfiguration, this.#neededHosts(routeConfiguration));
   }
 
   /**
@@ -143,8 +209,9 @@ export class ProxyStateView implements ProxyView {
    * push tries again, and reports the absence after everything was built. Otherwise the check costs nothing, for any
    * number of names.
    */
-  want(typeUrl: string, names: NameSet): readonly string[] {
+  want(typeUrl: string, names: NameSet, isKnown = false): readonly string[] {
     if (typeUrl === SECRET) this.#credentials?.want(names);
+    if (!isKnown && (typeUrl === VIRTUAL_HOST || typeUrl === CLUSTER)) this.#ask(typeUrl, names);
     const undecided = typeUrl === EXTENSION_CONFIG ? this.#extensions?.want(names) ?? NONE : NONE;
     const sets = this.failing ? this.resourceSets(typeUrl) : undefined;
     if (sets === undefined) return undecided;
@@ -155,6 +222,18 @@ export class ProxyStateView implements ProxyView {
     if (types === undefined) this.#undecided.set(this, new Set([typeUrl]));
     else types.add(typeUrl);
     return pending;
+  }
+
+  /** Takes what the proxy asks for. The clusters of a virtual host come before the virtual host. */
+  #ask(typeUrl: string, names: NameSet): void {
+    if (this.#asked === undefined) return;
+    if (typeUrl === CLUSTER) {
+      this.#asked.wantClusters(names);
+    } else {
+      this.#asked.wantHosts(names);
+      this.control.answered(VIRTUAL_HOST, NONE);
+    }
+    this.control.answered(CLUSTER, NONE);
   }
 
   unwant(typeUrl: string, names: NameSet): void {
@@ -190,6 +269,8 @@ export class ProxyStateView implements ProxyView {
     this.#extensions?.close();
     this.#health?.close();
     this.#registration?.close();
+    this.#record?.close();
+    this.#asked?.close();
     this.#undecided.delete(this);
     this.#pipeline.translator.leave(this.state);
     this.#pipeline.applied.proxyMoved(this.state.proxy.properties.type);

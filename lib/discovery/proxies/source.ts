@@ -23,7 +23,10 @@ import { ProxyExtensions, PulledExtensions } from "../credentials/proxy_extensio
 import type { HealthReports } from "../registration/health_reports.ts";
 import type { NodeReader } from "../pipeline/node_reader.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
+import { callingWorkload, type CallMemory } from "../calls/call_memory.ts";
 import { type AgentRoots, ProxyStateView, type UndecidedViews } from "./proxy_state_view.ts";
+import { UnknownHosts } from "./unknown_hosts.ts";
+import { isTunnel, type TunnelViews } from "../ambient/tunnel_views.ts";
 import type { Registrar } from "../registration/registrar.ts";
 
 const NONE: readonly never[] = [];
@@ -41,10 +44,13 @@ export class PipelineSource implements ResourceSource {
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
   readonly #pulled = new PulledExtensions();
+  readonly #unknown = new UnknownHosts();
   readonly #roots: AgentRoots | undefined;
   readonly #health: HealthReports | undefined;
   readonly #registrar: Pick<Registrar, "open"> | undefined;
   readonly #configuration: Pick<ConfigurationViews, "connect"> | undefined;
+  readonly #tunnels: Pick<TunnelViews, "connect"> | undefined;
+  readonly #calls: Pick<CallMemory, "open"> | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
@@ -54,6 +60,8 @@ export class PipelineSource implements ResourceSource {
    * @param health Takes agents' reports about their workloads. Default: reports are ignored.
    * @param registrar Registers workloads. Default: workloads are not registered.
    * @param configuration Views for clients that ask for configuration. Default: such clients are read as proxies.
+   * @param tunnels Views for node tunnels. Default: tunnels are refused.
+   * @param calls What workloads have called. Default: nothing is remembered.
    */
   constructor(
     pipeline: Pipeline,
@@ -64,7 +72,11 @@ export class PipelineSource implements ResourceSource {
     health?: HealthReports,
     registrar?: Pick<Registrar, "open">,
     configuration?: Pick<ConfigurationViews, "connect">,
+    tunnels?: Pick<TunnelViews, "connect">,
+    calls?: Pick<CallMemory, "open">,
   ) {
+    this.#calls = calls;
+    this.#tunnels = tunnels;
     this.#configuration = configuration;
     this.#registrar = registrar;
     this.#health = health;
@@ -75,12 +87,18 @@ export class PipelineSource implements ResourceSource {
     this.#callers = callers;
   }
 
+  /** A node tunnel that comes back names all workloads of the mesh. */
+  takesLarge(node: ConnectRequest["node"]): boolean {
+    return this.#tunnels !== undefined && isTunnel({ node });
+  }
+
   /** {@linkcode ResourceSource.connect}. A client without a proof and without a wait gets its view at once. */
   connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
     if (this.#configuration !== undefined && wantsConfiguration(request)) {
       control.waitsFor("the proof of the client's identity, and resources that all such clients share");
       return this.#configuration.connect(request);
     }
+    if (this.#tunnels !== undefined && isTunnel(request)) return this.#tunnels.connect(request, control);
     const proof = this.#callers?.identify(request);
     if (proof === undefined) return this.#take(request, control, () => undefined);
     control.waitsFor("the proof of the client's identity");
@@ -96,7 +114,8 @@ export class PipelineSource implements ResourceSource {
     const read = this.#read(request, identityOf);
     const prepared = this.#pipeline.prepare(read.proxy);
     if (prepared === undefined) return this.#join(read.proxy, read.identity, control);
-    control.waitsFor("resources that all proxies share");
+    // Hundreds of proxies may take their turns after the preparation, which takes longer than a proxy's deadline.
+    control.comes();
     return prepared.then(() => this.#turn()).then(() => {
       control.signal.throwIfAborted();
       // Defaults of properties come from the mesh configuration, which may have changed during the wait.
@@ -128,6 +147,7 @@ export class PipelineSource implements ResourceSource {
     const reader = {
       name: state.proxy.nodeId,
       cluster: state.proxy.properties.clusterId,
+      labels: state.proxy.properties.labels,
       ...(proven && { namespace: proven.namespace, account: proven.serviceAccount }),
     };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
@@ -137,7 +157,11 @@ export class PipelineSource implements ResourceSource {
       open: (changed) => this.#credentials!.openRegistries(reader, changed),
       answered: (names) => control.answered(EXTENSION_CONFIG, names),
     });
+    const { namespace, workload, properties } = state.proxy;
+    const caller = properties.onDemand ? callingWorkload(namespace, proven?.serviceAccount ?? "", workload) : undefined;
+    const record = caller && this.#calls?.open(caller);
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
+      ...{ record, unknown: this.#unknown },
       ...{ credentials, extensions, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
     });
   }

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { inPeersSpelling, peersKey } from "../../config/spelling/peers.ts";
+import { inIstioSpelling, istioKey } from "../../config/spelling/istio.ts";
 import { ownKey } from "../../config/spelling/spelling.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
@@ -65,7 +65,7 @@ export class ApiShelf implements EntryShelf {
     signal: AbortSignal,
   ): Promise<void> {
     const annotations = Object.fromEntries(
-      Object.entries(change).map(([key, value]) => [this.#inIstioSpelling ? peersKey(key) : key, value ?? null]),
+      Object.entries(change).map(([key, value]) => [this.#inIstioSpelling ? istioKey(key) : key, value ?? null]),
     );
     const body = { metadata: { resourceVersion: version, annotations } };
     await orConflict(patchObject(this.#client, this.#at(place), body, { signal }));
@@ -81,7 +81,7 @@ export class ApiShelf implements EntryShelf {
   }
 
   #spelled(tree: unknown): unknown {
-    return this.#inIstioSpelling ? inPeersSpelling(tree) : tree;
+    return this.#inIstioSpelling ? inIstioSpelling(tree) : tree;
   }
 }
 

@@ -12,7 +12,6 @@ import { readConnection } from "./connection.ts";
 import { DepartedEntries, type DepartedEntry, type DepartureTimes } from "./departed.ts";
 import { EntryConflict, type EntryShelf } from "./shelf.ts";
 
-/** Inputs of a clean-up. */
 export interface CleanUpParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
   /** The shelf of an entry; undefined: another clean-up is responsible for the entry. */

@@ -27,7 +27,6 @@ import type { HealthKeeper } from "./health_reports.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
 import type { EntryPlace } from "./shelf.ts";
 
-/** Inputs. */
 export interface EntryHealthParts {
   readonly client: ApiClient;
   readonly store: Pick<ConfigStore, "get" | "subscribe">;

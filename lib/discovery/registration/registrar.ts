@@ -31,7 +31,6 @@ export interface StreamRegistration {
   close(): void;
 }
 
-/** Inputs of a registrar. */
 export interface RegistrarParts {
   /** Name of this server, different from the names of all other servers. */
   readonly controller: string;

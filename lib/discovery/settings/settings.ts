@@ -26,9 +26,12 @@ const KEY_FETCHERS = {
 /** The settings of translation. */
 export type TranslateVariables = Pick<
   DiscoverySettings,
+  | "AMBIENT_ENABLE_MULTI_NETWORK"
   | "COMPLIANCE_POLICY"
   | "ENABLE_100_CONTINUE_HEADERS"
   | "ENABLE_HCM_INTERNAL_NETWORKS"
+  | "ENABLE_INGRESS_WAYPOINT_ROUTING"
+  | "ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES"
   | "ENABLE_LOCALITY_WEIGHTED_LB_CONFIG"
   | "ENABLE_MULTICLUSTER_HEADLESS"
   | "ENABLE_TLS_ON_SIDECAR_INGRESS"
@@ -36,12 +39,18 @@ export type TranslateVariables = Pick<
   | "MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP"
   | "MESH_DUAL_STACK"
   | "MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS"
+  | "MESH_MAX_CONNECTIONS"
+  | "MESH_ON_DEMAND_TIMEOUT"
+  | "MESH_WAYPOINT_FAIL_OPEN"
+  | "MESH_HTTP_BY_ADDRESS"
+  | "ENABLE_GATEWAY_API_INFERENCE_EXTENSION"
   | "PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE"
   | "PILOT_DNS_CARES_UDP_MAX_QUERIES"
   | "PILOT_DNS_JITTER_DURATION"
   | "PILOT_DRAINING_LABEL"
   | "PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN"
   | "PILOT_ENABLE_AMBIENT"
+  | "PILOT_ENABLE_AMBIENT_WAYPOINTS"
   | "PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES"
   | "PILOT_ENABLE_IP_AUTOALLOCATE"
   | "PILOT_ENABLE_METADATA_EXCHANGE"
@@ -61,6 +70,7 @@ export type TranslateVariables = Pick<
   | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
   | "PILOT_PERSISTENT_SESSION_LABEL"
   | "PILOT_PREFER_SENDING_HBONE"
+  | "ENABLE_SELECTOR_BASED_ORCH_GATEWAY_POLICY"
   | "PILOT_SCOPE_GATEWAY_TO_NAMESPACE"
   | "PILOT_SEND_UNHEALTHY_ENDPOINTS"
   | "PILOT_SIDECAR_USE_REMOTE_ADDRESS"
@@ -89,6 +99,11 @@ export function translateSettings(
     listensHbone: settings.PILOT_ENABLE_SIDECAR_LISTENING_HBONE,
     sendsHbone: settings.PILOT_ENABLE_SENDING_HBONE,
     prefersHbone: settings.PILOT_PREFER_SENDING_HBONE,
+    waypoints: settings.PILOT_ENABLE_AMBIENT_WAYPOINTS,
+    ingressWaypoints: settings.PILOT_ENABLE_AMBIENT_WAYPOINTS && settings.ENABLE_INGRESS_WAYPOINT_ROUTING,
+    opensWithoutWaypoint: settings.MESH_WAYPOINT_FAIL_OPEN,
+    layersPolicies: settings.ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES,
+    multiNetwork: settings.PILOT_ENABLE_AMBIENT && settings.AMBIENT_ENABLE_MULTI_NETWORK,
     traceSampling: settings.PILOT_TRACE_SAMPLING,
     exchangePeers: settings.PILOT_ENABLE_METADATA_EXCHANGE,
     spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
@@ -97,6 +112,7 @@ export function translateSettings(
     persistentSessionHeaderLabel: settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL,
     enableRouteCollapse: settings.PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION,
     enableAbsoluteFqdnVhostDomain: settings.PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN,
+    httpByAddress: settings.MESH_HTTP_BY_ADDRESS,
     enable100ContinueHeaders: settings.ENABLE_100_CONTINUE_HEADERS,
     multiclusterHeadless: settings.ENABLE_MULTICLUSTER_HEADLESS,
     enableEdsForHeadless: settings.PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES,
@@ -113,11 +129,14 @@ export function translateSettings(
     enableIpv4OutboundListenerForIpv6Clusters: settings.MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS,
     dnsCaresUdpMaxQueries: Number(settings.PILOT_DNS_CARES_UDP_MAX_QUERIES),
     dnsJitterMs: settings.PILOT_DNS_JITTER_DURATION,
+    askTimeoutMs: settings.MESH_ON_DEMAND_TIMEOUT,
     enableTelemetryLabel: settings.PILOT_ENABLE_TELEMETRY_LABEL,
     endpointTelemetryLabel: settings.PILOT_ENDPOINT_TELEMETRY_LABEL,
     maxConnectionsPerSocketEventLoop: settings.MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP,
     filterGatewayClusterConfig: settings.PILOT_FILTER_GATEWAY_CLUSTER_CONFIG,
     scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
+    gatewaySelectors: settings.ENABLE_SELECTOR_BASED_ORCH_GATEWAY_POLICY,
+    inferencePools: settings.ENABLE_GATEWAY_API_INFERENCE_EXTENSION,
     enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
     skipValidateTrustDomain: settings.PILOT_SKIP_VALIDATE_TRUST_DOMAIN,
     tokenKeysFetchedBy: tokenKeysFetchedBy(settings),
@@ -199,6 +218,18 @@ type SharingGroupVariables = Pick<DiscoverySettings, "MCS_API_GROUP" | "MCS_API_
 /** The variables of {@linkcode sharingApi}. */
 export type SharingApiVariables = SharingVariables & SharingGroupVariables;
 
+/** The variables about the kinds of the Gateway API that are read. */
+export type GatewayApiVariables = Pick<
+  DiscoverySettings,
+  "ENABLE_GATEWAY_API_INFERENCE_EXTENSION" | "PILOT_ENABLE_ALPHA_GATEWAY_API" | "PILOT_ENABLE_GATEWAY_API"
+>;
+
+/** The versions of the Gateway API's kinds that are read from an API. */
+export function gatewayApiVersions(settings: GatewayApiVariables): "none" | "stable" | "stable and alpha" {
+  if (!settings.PILOT_ENABLE_GATEWAY_API) return "none";
+  return settings.PILOT_ENABLE_ALPHA_GATEWAY_API ? "stable and alpha" : "stable";
+}
+
 /** The variables of {@linkcode orchOptions}. */
 export type OrchVariables =
   & SharingVariables
@@ -222,6 +253,13 @@ export function orchOptions(
     drainingLabel: settings.PILOT_DRAINING_LABEL,
     shared: sharedServices(settings),
   };
+}
+
+/** Whether node tunnels reach workloads of other networks and clusters. */
+export function hasSeveralNetworks(
+  settings: Pick<DiscoverySettings, "AMBIENT_ENABLE_MULTI_NETWORK" | "PILOT_ENABLE_AMBIENT">,
+): boolean {
+  return settings.PILOT_ENABLE_AMBIENT && settings.AMBIENT_ENABLE_MULTI_NETWORK;
 }
 
 /** Settings of exports and imports that are on without effect, each with the missing settings. */
@@ -282,9 +320,13 @@ export function wireLimits(
   };
 }
 
-/** Limits of the wire for one connection. */
+/** Limits of the wire for one connection, and the most connections. */
 export function callLimits(
-  settings: Pick<DiscoverySettings, "MESH_GPRC_MAXRECVMSGSIZE" | "MESH_GPRC_MAXSTREAMS">,
-): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
-  return { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE, maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS };
+  settings: Pick<DiscoverySettings, "MESH_GPRC_MAXRECVMSGSIZE" | "MESH_GPRC_MAXSTREAMS" | "MESH_MAX_CONNECTIONS">,
+): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams" | "maxConnections"> {
+  return {
+    maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE,
+    maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS,
+    maxConnections: settings.MESH_MAX_CONNECTIONS,
+  };
 }

@@ -10,10 +10,12 @@ import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_fa
 export type MeshFileOption = "meshConfig" | "networksConfig";
 
 /** Options that may have a fault at start. */
-export type StartOption = "configDir" | MeshFileOption | AuthorityOption | TlsFileOption | PortOption;
+export type StartOption = "configDir" | MeshFileOption | StartVariable | TlsFileOption | PortOption;
 
-/** Variables of the authority and of the certificate provider. */
-export type AuthorityOption = "EXTERNAL_CA" | "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
+/** Variables of the authority, of the certificate provider, of rollouts, and of the pages. */
+export type StartVariable =
+  | ("EXTERNAL_CA" | "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER")
+  | ("MESH_PROMETHEUS_ADDRESS" | "MESH_ROLLOUT_DEFAULTS" | "MESH_ROLLOUT_DIR");
 
 /** The options for the files of TLS. */
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";

@@ -29,6 +29,8 @@ export interface ConfigFolder {
   isAsRead(file: string, bytes: Uint8Array): boolean;
   /** Resolves when the present content of the folder has been read and handed on. */
   settled(): Promise<void>;
+  /** Since when the folder is gone, milliseconds since the epoch; undefined: the folder is there. */
+  goneSince(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -53,10 +55,11 @@ export interface FolderTarget {
 export async function startConfigFolder(
   { objects, facts, digestKey, reports = () => true }: FolderTarget,
   handedOn: () => Promise<void>,
-  kernel: Pick<Kernel, "log" | "metrics">,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock">,
 ): Promise<ConfigFolder> {
   const log = kernel.log.scope("file");
   const { name } = objects;
+  let gone: number | undefined;
   const folder = await watchFolder({
     root: name,
     parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
@@ -77,6 +80,7 @@ export async function startConfigFolder(
       });
     },
     onPresence: (present) => {
+      gone = present ? undefined : kernel.clock.now();
       if (present) log.info("the configuration folder is back", { folder: name });
       else log.error("the configuration folder is gone; its objects stay in force", { folder: name });
     },
@@ -93,6 +97,7 @@ export async function startConfigFolder(
       const state = folder.index.file(path);
       return state !== undefined && isReadFrom(state, bytes);
     },
+    goneSince: () => gone,
     settled: () => folder.settled(),
     stop: () => folder.stop(),
   };

@@ -13,6 +13,7 @@
 import type { FileOrigin } from "../../finding/origin.ts";
 import type { Derivation } from "../../config/derive/derivation.ts";
 import { DerivationEngine } from "../../config/derive/engine.ts";
+import { GatewayApiVerdicts } from "../../gateway_api/groups/verdicts.ts";
 import { DiscoveredNamespaces } from "../../config/discovered_namespaces.ts";
 import { DiscoveredSource } from "../../config/discovered_source.ts";
 import { FactStore } from "../../config/facts/store.ts";
@@ -25,16 +26,16 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import type { PassedOver } from "../../folder/index.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
-import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { unpaced } from "../../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { type ChangeTaker, HandOver } from "../pipeline/hand_over.ts";
 import type { MeshSource } from "./mesh_source.ts";
-import type { RefusedKind } from "./kind_feeds.ts";
+import type { ReadPlace, RefusedKind } from "./kind_feeds.ts";
 import { OrchObjects, type OrchScope } from "./orchestrator.ts";
 import { type CheckedCluster, SelfCheck } from "./self_check.ts";
+import type { SourceState } from "./source_state.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { RemoteSource, RemoteSourceParts } from "./remote_source.ts";
 
@@ -50,6 +51,8 @@ export interface FolderPassedOver {
 
 /** Limits the objects that a server reads from its sources. */
 export interface ReadObjects {
+  /** Gets what the derivation finds out about objects of the Gateway API. Default: nobody asks. */
+  readonly gatewayApi?: GatewayApiVerdicts;
   /** `REVISION`: configuration of other revisions is passed over. Default: there are none. */
   readonly revision?: string;
   /** Whether the folders replace an orchestrator, so that `discoverySelectors` apply to folders too. Default: false. */
@@ -74,6 +77,8 @@ export class Configuration {
   /** Whether the mesh configuration is written somewhere. */
   #hasMeshConfig = () => false;
   readonly #engines: readonly DerivationEngine[];
+  /** The verdicts about objects of the Gateway API. */
+  readonly gatewayApi: GatewayApiVerdicts;
   readonly #handOver: HandOver<ConfigObject>;
   readonly #factsHandOver: HandOver<Fact> | undefined;
   readonly #kernel: Pick<Kernel, "log" | "metrics" | "clock">;
@@ -92,6 +97,7 @@ export class Configuration {
   ) {
     this.#kernel = kernel;
     this.#reads = reads;
+    this.gatewayApi = reads.gatewayApi ?? new GatewayApiVerdicts();
     this.discovered = new DiscoveredNamespaces(this.facts, !reads.foldersAreCluster);
     this.#everywhere = new DiscoveredNamespaces(this.facts, false);
     this.#handOver = new HandOver({
@@ -220,6 +226,21 @@ export class Configuration {
     return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
   }
 
+  /** The sources, and why the server does not follow some of them now. */
+  sources(): SourceState[] {
+    const folders = this.#folders.map((folder): SourceState => {
+      const since = folder.goneSince();
+      const problem = since === undefined ? {} : { problem: "the folder is gone; its objects stay in force", since };
+      return { sort: "folder", name: folder.name, ...problem };
+    });
+    const orch = this.#orch === undefined ? [] : [this.#orch];
+    return [
+      ...folders,
+      ...orch.map((one): SourceState => ({ sort: "orchestrator", name: one.cluster, ...one.trouble() })),
+      ...this.#remotes.map((one): SourceState => ({ sort: "control plane", name: one.name, ...one.trouble() })),
+    ];
+  }
+
   /** The findings of the sources, the hidden objects, and the failed derivations. */
   findings(): Finding[] {
     return [
@@ -248,7 +269,7 @@ export class Configuration {
   }
 
   /** The place of an object in the orchestrator's API; undefined: the object comes from another source. */
-  placeOf(object: ConfigObject): ObjectPlace | undefined {
+  placeOf(object: ConfigObject): ReadPlace | undefined {
     return this.#orch?.placeOf(object);
   }
 
@@ -279,7 +300,7 @@ export class Configuration {
 
   #ofRevision(source: StoreSource, namespaces: DiscoveredNamespaces): StoreSource {
     const { revision = "" } = this.#reads;
-    const isOurs = ({ meta: { labels } }: ConfigObject) => isOfRevision(labels, revision);
+    const isOurs = (object: ConfigObject) => isOfRevision(object, revision);
     const gate = new DiscoveredSource(source, namespaces, isOurs);
     this.#gates.push(gate);
     return gate;

@@ -21,7 +21,6 @@ import { definitionName, DEFINITIONS } from "../../orch/resources/definitions.ts
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { ApiFeed } from "./feed.ts";
 
-/** Inputs. */
 export interface DefinedFeedParts<O extends StoredObject> {
   readonly client: ApiClient;
   readonly feed: ApiFeed<O>;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { DEPLOYED_KINDS } from "../../gateway_api/deploy/types.ts";
 import { readFact } from "../../config/facts/read.ts";
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { FACT_API_VERSIONS } from "../../config/facts/types.ts";
@@ -54,7 +55,6 @@ const SHARING: readonly FactResource[] = [
   { kind: "ServiceImport", plural: "serviceimports", namespaced: true },
 ];
 
-/** Inputs of the feeds. */
 export interface FactFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
@@ -162,13 +162,21 @@ export class FactFeeds {
   }
 }
 
-/** Entries of config maps that are read: authorities and revocation lists. Dashboards and scripts are not kept. */
-const ENTRIES = new Set(["ca.crt", "ca.crl", "cacert", "crl"]);
+/**
+ * Entries of config maps that are read: authorities, revocation lists, and overlays of deployed Gateways. Dashboards and
+ * scripts are not kept. Their names are kept, because overlays stand in a config map of their own.
+ */
+const ENTRIES: ReadonlySet<string> = new Set([
+  ...["ca.crt", "ca.crl", "cacert", "crl"],
+  ...Object.keys(DEPLOYED_KINDS),
+]);
 
 function leanTree(kind: FactKind, tree: ApiJson): ApiJson {
   if (kind !== "ConfigMap") return tree;
   const part = (value: unknown) =>
-    isApiJson(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => ENTRIES.has(key))) : value;
+    isApiJson(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, ENTRIES.has(key) ? text : ""]))
+      : value;
   return { ...tree, data: part(tree["data"]), binaryData: part(tree["binaryData"]) };
 }
 

@@ -35,7 +35,6 @@ export interface RefusedObject {
   readonly findings: readonly Finding[];
 }
 
-/** Inputs of a feed. */
 export interface FeedParts<O extends StoredObject> {
   readonly client: ApiClient;
   readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
@@ -90,6 +89,11 @@ export class ApiFeed<O extends StoredObject> {
   /** Why nothing is heard of the API at the moment; undefined: all is well. */
   get trouble(): string | undefined {
     return this.#informer?.trouble;
+  }
+
+  /** Since when nothing is heard of the API, milliseconds since the epoch; undefined: all is well. */
+  get troubledSince(): number | undefined {
+    return this.#informer?.troubledSince;
   }
 
   /** The watched version; undefined: the resource is not watched. */
@@ -161,6 +165,13 @@ export class ApiFeed<O extends StoredObject> {
   isStale({ meta: { namespace, name }, origin }: StoredObject): boolean {
     const now = this.#informer?.get(namespace, name);
     return origin.from === "api" && now !== undefined && now.uid === origin.uid && now.value.object === undefined;
+  }
+
+  /** The API's version that an object was read in; undefined: another version of the object is known. */
+  versionOf(object: O): string | undefined {
+    const { namespace, name } = object.meta;
+    const now = this.#informer?.get(namespace, name);
+    return now?.value.object === object ? now.version : undefined;
   }
 
   /** Kind of the objects. */

@@ -1,6 +1,6 @@
 /**
- * The kinds of the mesh in the orchestrator. The orchestrator's definitions are watched, and one served version of each
- * definition is read.
+ * The kinds of the mesh and of the Gateway API in the orchestrator. The orchestrator's definitions are watched, and one
+ * served version of each definition is read.
  *
  *     definitions ──names──> versions that are served ──> one feed a definition ──> store
  *
@@ -16,8 +16,8 @@ import { parseObject } from "../../config/object.ts";
 import type { StoreSource } from "../../config/store.ts";
 import { type ConfigObject, objectKey } from "../../config/types.ts";
 import type { Finding } from "../../finding/finding.ts";
-import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
-import { API_VERSIONS, groupOfKind } from "../../config/spelling/spelling.ts";
+import { type Kind, KINDS, MESH_KINDS } from "../../config/kinds/kinds.ts";
+import { apiGroupOfKind } from "../../config/spelling/spelling.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import { type ApiError, asApiError } from "../../orch/client/api_error.ts";
@@ -29,15 +29,16 @@ import { Informer } from "../../orch/informer/informer.ts";
 import {
   definitionName,
   DEFINITIONS,
+  GATEWAY_API_DEFINITIONS,
   KIND_DEFINITIONS,
   kindResource,
   type MeshDefinition,
   watchedVersion,
 } from "../../orch/resources/definitions.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
+import { DefinitionTable, type FoundDefinitions, type UnreadDefinition } from "./definition_table.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject, type RefusedObject } from "./feed.ts";
 
-/** Inputs of the feeds. */
 export interface KindFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
@@ -47,48 +48,82 @@ export interface KindFeedsParts {
   /** Limits reading to one namespace; empty: all namespaces are read. */
   readonly namespace: string;
   readonly onFindings: FindingsListener;
-  /** Kinds to read. Default: all kinds. */
+  /** Kinds to read. Default: the kinds of the mesh, and the kinds of the Gateway API if any version of them is read. */
   readonly kinds?: readonly Kind[];
+  /** Default: none. */
+  readonly gatewayApi?: GatewayApiVersions;
+  /** Whether InferencePools are read with the kinds of the Gateway API. Default: false. */
+  readonly inferencePools?: boolean;
   /** Called with each failure of a list or watch. Default: failures are only counted. */
   readonly troubled?: (error: ApiError) => void;
+}
+
+/** The versions of the Gateway API's kinds that are read. */
+export type GatewayApiVersions = "none" | "stable" | "stable and alpha";
+
+/** The place of an object, and the API's version that the object was read in. */
+export interface ReadPlace extends ObjectPlace {
+  /** Absent: the API has another version by now. */
+  readonly version?: string | undefined;
 }
 
 /** Longest wait at the start for definitions that are not served yet, milliseconds. */
 const SERVED_MS = 30_000;
 
+/**
+ * Time between a change of a definition and a second look at the served versions, milliseconds. The API serves the
+ * versions of a changed definition some moments after it reports the change.
+ */
+const SECOND_LOOK_MS = 5_000;
+
+/** The kinds of the mesh and of the Gateway API. */
+function readKinds({ inferencePools = false }: Pick<KindFeedsParts, "inferencePools">): readonly Kind[] {
+  return KINDS.filter((kind) => kind !== "InferencePool" || inferencePools);
+}
+
 export class KindFeeds {
   readonly #parts: KindFeedsParts;
-  readonly #kinds: readonly Kind[];
+  readonly #alpha: boolean;
   /** The definitions of the kinds to read. */
   readonly #read: readonly MeshDefinition[];
-  readonly #definitions: Informer<true>;
+  /** Values are versions of the Gateway API; empty: a definition of something else. */
+  readonly #definitions: Informer<string>;
+  readonly #table: DefinitionTable;
   readonly #feeds = new Map<string, ApiFeed<ConfigObject>>();
   readonly #stop = new AbortController();
   readonly #backOff = new BackOff();
   readonly #looked = Promise.withResolvers<void>();
   #looking: Promise<void> | undefined;
-  #again = false;
-  #table = "";
+  /** Looks that are due, the present look included. */
+  #due = 0;
+  /** Ends the present pause between two looks. */
+  #pause: AbortController | undefined;
 
   constructor(parts: KindFeedsParts) {
     this.#parts = parts;
-    const { client, kernel, objects, cluster, namespace, onFindings, kinds = KINDS } = parts;
-    this.#kinds = kinds;
-    this.#read = KIND_DEFINITIONS.filter(({ kind }) => (kinds as readonly string[]).includes(kind));
+    const { client, kernel, objects, cluster, namespace, onFindings, gatewayApi = "none" } = parts;
+    const { kinds = gatewayApi === "none" ? MESH_KINDS : readKinds(parts) } = parts;
+    this.#alpha = gatewayApi === "stable and alpha";
+    this.#read = [...KIND_DEFINITIONS, ...GATEWAY_API_DEFINITIONS]
+      .filter(({ kind }) => (kinds as readonly string[]).includes(kind));
+    this.#table = new DefinitionTable({
+      ...{ kinds, onFindings, log: kernel.log.scope("orch"), source: cluster },
+      ...(parts.kinds === undefined ? {} : { cluster }),
+    });
     const troubled = (error: ApiError) => {
       kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
       parts.troubled?.(error);
     };
     this.#definitions = new Informer(client, {
-      ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
+      ...{ resource: DEFINITIONS, metadataOnly: true, project: bundleVersion, troubled },
       log: kernel.log.scope("orch"),
     });
     const sources = sourceNames(cluster);
     // This project's groups have precedence over Istio's.
     const own = objects(sources.own, 0);
-    const peers = objects(sources.peers, 1);
+    const istio = objects(sources.istio, 1);
     for (const definition of this.#read) {
-      const name = definition.own ? sources.own : sources.peers;
+      const name = definition.own ? sources.own : sources.istio;
       const feed = new ApiFeed<ConfigObject>({
         ...{
           client,
@@ -99,7 +134,7 @@ export class KindFeeds {
           kind: definition.kind,
           scope: { namespace },
         },
-        target: definition.own ? own : peers,
+        target: definition.own ? own : istio,
         events: kernel.metrics.counter("pilot_k8s_cfg_events"),
         read: (tree) => readKind(tree, name),
       });
@@ -123,6 +158,7 @@ export class KindFeeds {
   }
 
   *findings(): Generator<Finding> {
+    yield* this.#table.findings();
     for (const feed of this.#feeds.values()) yield* feed.findings();
   }
 
@@ -142,13 +178,15 @@ export class KindFeeds {
   }
 
   /** The place of an object in the API; undefined: the object's definition is not watched any more. */
-  placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
+  placeOf(object: ConfigObject): ReadPlace | undefined {
+    const { kind, meta: { namespace, name }, origin } = object;
     const own: string[] = Object.values(sourceNames(this.#parts.cluster));
     if (origin.from !== "api" || !own.includes(origin.source)) return undefined;
-    const group = origin.written?.apiVersion.split("/")[0] ?? `${groupOfKind(kind)}.mesh.io`;
+    const group = origin.written?.apiVersion.split("/")[0] ?? apiGroupOfKind(kind);
     const definition = this.#read.find((one) => one.kind === kind && one.group === group);
-    const version = definition && this.#feedOf(definition).version;
-    return version === undefined ? undefined : { resource: kindResource(definition!, version), namespace, name };
+    const feed = definition && this.#feedOf(definition);
+    if (definition === undefined || feed?.version === undefined) return undefined;
+    return { resource: kindResource(definition, feed.version), namespace, name, version: feed.versionOf(object) };
   }
 
   async stop(): Promise<void> {
@@ -171,35 +209,43 @@ export class KindFeeds {
     return this.#feeds.get(definitionName(definition)) as ApiFeed<ConfigObject>;
   }
 
-  /** Looks at the definitions now, or once more after the look that is under way. */
+  /** Looks at the definitions now, or right after the look that is under way; and once more some time later. */
   #look(): void {
-    this.#again = true;
+    this.#due = 2;
+    this.#pause?.abort();
     this.#looking ??= this.#lookAgain().finally(() => this.#looking = undefined);
   }
 
   async #lookAgain(): Promise<void> {
     const { clock } = this.#parts.client;
-    const { signal } = this.#stop;
     const began = clock.monotonic();
-    while (this.#again && !signal.aborted) {
-      this.#again = false;
+    while (this.#due > 0 && !this.#stop.signal.aborted) {
+      this.#due--;
       if (!this.#definitions.synced) return;
       const found = await this.#tryRefresh();
       const isLate = clock.monotonic() - began > SERVED_MS;
       if (found !== undefined && (found.unserved.length === 0 || isLate)) {
-        this.#report(found);
+        this.#table.show(found);
         this.#looked.resolve();
       }
-      if (found?.unserved.length === 0) this.#backOff.reset();
-      else {
-        await clock.sleep(this.#backOff.next(), signal).catch(() => {});
-        this.#again = true;
-      }
+      const isWhole = found?.unserved.length === 0;
+      if (isWhole) this.#backOff.reset();
+      else this.#due = Math.max(this.#due, 1);
+      // Two looks are due only if a definition has changed during this look.
+      if (this.#due === 1) await this.#wait(isWhole ? SECOND_LOOK_MS : this.#backOff.next());
     }
   }
 
+  /** Waits until the time is over, a definition changes, or the feeds stop. */
+  async #wait(time: number): Promise<void> {
+    this.#pause = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, this.#pause.signal]);
+    await this.#parts.client.clock.sleep(time, signal).catch(() => {});
+    this.#pause = undefined;
+  }
+
   /** The definitions that are not followed; undefined: the API did not list its resources. */
-  async #tryRefresh(): Promise<NotFollowed | undefined> {
+  async #tryRefresh(): Promise<FoundDefinitions | undefined> {
     const { client, kernel } = this.#parts;
     try {
       const found = await this.#refresh();
@@ -216,47 +262,33 @@ export class KindFeeds {
   }
 
   /** Follows the served definitions. */
-  async #refresh(): Promise<NotFollowed> {
+  async #refresh(): Promise<FoundDefinitions> {
     const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
-    const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
+    const [unserved, unread]: [MeshDefinition[], UnreadDefinition[]] = [[], []];
     for (const [group, definitions] of Map.groupBy(this.#read.filter(isThere), (one) => one.group)) {
       const served = await servedVersions(this.#parts.client, group, this.#stop.signal);
       for (const definition of definitions) {
         const versions = served.get(definition.plural);
-        const version = versions && watchedVersion(versions);
+        const version = versions && watchedVersion(definition.kind, versions, this.#alpha);
         if (version !== undefined) this.#feedOf(definition).follow(kindResource(definition, version));
         // A resource that was served before is still followed: a starting API server may not know its own definitions
         // yet.
-        else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
+        else if (this.#feedOf(definition).version !== undefined) continue;
+        else if (versions === undefined) unserved.push(definition);
+        else {
+          const bundle = this.#definitions.get("", definitionName(definition))?.value ?? "";
+          unread.push({ definition, served: [...versions].sort(), bundle });
+        }
       }
     }
     for (const definition of this.#read) if (!isThere(definition)) this.#feedOf(definition).vanish();
-    return { unserved, unread };
-  }
-
-  /** Logs one line with all definitions whenever the table changes. */
-  #report({ unserved, unread }: NotFollowed): void {
-    const watched = this.#watched().map(({ definition, version }) => `${definitionName(definition)} ${version}`);
-    const has = new Set(this.#watched().map(({ definition }) => definition.kind));
-    const without = this.#kinds.filter((kind) => !has.has(kind));
-    const refused = {
-      ...(unserved.length > 0 ? { notServed: unserved.map(definitionName) } : {}),
-      ...(unread.length > 0 ? { otherVersion: unread.map(definitionName), expected: API_VERSIONS } : {}),
-    };
-    const table = JSON.stringify({ watched, without, refused });
-    if (table === this.#table) return;
-    this.#table = table;
-    const level = unserved.length + unread.length > 0 ? "warn" : "info";
-    this.#parts.kernel.log.scope("orch")[level]("definitions of the mesh's kinds", {
-      ...(this.#parts.kinds === undefined ? {} : { cluster: this.#parts.cluster }),
-      ...{ watched, without, ...refused },
-    });
+    return { watched: this.#watched(), unserved, unread };
   }
 }
 
 /** Names of the sources of a cluster: of the kinds in our spelling, and in Istio's. */
 function sourceNames(cluster: string) {
-  return { own: cluster, peers: `${cluster} (istio.io)` };
+  return { own: cluster, istio: `${cluster} (istio.io)` };
 }
 
 /** An object of a kind of the mesh whose present version is refused. */
@@ -266,12 +298,11 @@ export interface RefusedKind extends RefusedObject {
   readonly place: ObjectPlace;
 }
 
-/** Definitions that exist and are not watched. */
-interface NotFollowed {
-  /** The API does not serve the definitions, or not yet. */
-  readonly unserved: readonly MeshDefinition[];
-  /** The API serves the definitions, but in no version that the server reads. */
-  readonly unread: readonly MeshDefinition[];
+/** The version of the Gateway API that a definition is from. */
+function bundleVersion({ metadata }: ApiJson): string {
+  const annotations = isApiJson(metadata) && isApiJson(metadata["annotations"]) ? metadata["annotations"] : {};
+  const version = annotations["gateway.networking.k8s.io/bundle-version"];
+  return typeof version === "string" ? version.slice(0, 100) : "";
 }
 
 /** Reads an object of a definition. Fields that the API adds, and that files do not have, are left out. */

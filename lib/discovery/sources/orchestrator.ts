@@ -14,12 +14,12 @@ import { FileAccess } from "../../orch/access/file_access.ts";
 import type { AccessPlace } from "../../orch/access/find.ts";
 import type { AccessSource } from "../../orch/client/access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
-import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { ApiFeed, FindingsListener } from "./feed.ts";
 import { FactFeeds } from "./fact_feeds.ts";
 import type { SharingApi } from "../settings/settings.ts";
-import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
+import { type GatewayApiVersions, KindFeeds, type ReadPlace, type RefusedKind } from "./kind_feeds.ts";
+import type { SourceTrouble } from "./source_state.ts";
 
 /** How the orchestrator is reached. */
 export interface OrchOptions extends OrchScope {
@@ -42,6 +42,10 @@ export interface OrchScope {
   readonly kinds: boolean;
   /** Whether services are read, with the objects that the registry needs. */
   readonly services: boolean;
+  /** The versions of the Gateway API's kinds that are read with the kinds of the mesh. Default: none. */
+  readonly gatewayApi?: GatewayApiVersions | undefined;
+  /** Whether InferencePools are read. Default: false. */
+  readonly inferencePools?: boolean | undefined;
   /** The API of exports and imports of services; undefined: exports and imports are not read. */
   readonly sharing?: SharingApi | undefined;
 }
@@ -83,15 +87,15 @@ export class OrchObjects {
   /** @param cluster Name of the cluster and of the source. */
   constructor(
     client: ApiClient,
-    cluster: string,
+    readonly cluster: string,
     scope: OrchScope,
     target: OrchTarget,
     kernel: Pick<Kernel, "log" | "metrics" | "clock">,
   ) {
-    const { namespace, kinds, services, sharing } = scope;
+    const { namespace, kinds, services, sharing, gatewayApi = "none", inferencePools = false } = scope;
     const parts = { client, kernel, cluster, namespace, services, sharing, ...target };
     this.#facts = new FactFeeds(parts);
-    this.#kinds = kinds ? new KindFeeds(parts) : undefined;
+    this.#kinds = kinds ? new KindFeeds({ ...parts, gatewayApi, inferencePools }) : undefined;
   }
 
   /** Begins; resolves when everything is in the stores, however long the API is away. */
@@ -115,6 +119,18 @@ export class OrchObjects {
     yield* this.#facts.findings();
   }
 
+  /** Why objects of some kinds are not followed now, since the earliest time; undefined: all kinds are followed. */
+  trouble(): SourceTrouble | undefined {
+    const troubled = [...this.feeds()].filter(({ trouble }) => trouble !== undefined);
+    const [first] = troubled;
+    if (first?.trouble === undefined) return undefined;
+    const more = troubled.length > 1 ? ` (and ${troubled.length - 1} more kinds)` : "";
+    return {
+      problem: `${first.trouble}${more}`,
+      since: Math.min(...troubled.map((one) => one.troubledSince ?? Infinity)),
+    };
+  }
+
   isStale(object: ConfigObject): boolean {
     return this.#kinds?.isStale(object) ?? false;
   }
@@ -125,7 +141,7 @@ export class OrchObjects {
   }
 
   /** The place of an object of a kind of the mesh in the API; undefined: the object is not in the API. */
-  placeOf(object: ConfigObject): ObjectPlace | undefined {
+  placeOf(object: ConfigObject): ReadPlace | undefined {
     return this.#kinds?.placeOf(object);
   }
 

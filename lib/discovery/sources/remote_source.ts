@@ -11,6 +11,7 @@ import { type Finding, findingChanges } from "../../finding/finding.ts";
 import type { StoreSource } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { ServerStream, type ServerStreamOptions } from "../../grpc/client/server_stream.ts";
+import type { SourceTrouble } from "./source_state.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import { KindList } from "../../mcp/kind_list.ts";
@@ -20,7 +21,6 @@ import { encode } from "../../pb/codec.ts";
 import { decode } from "../../pb/reflect.ts";
 import type { FindingsListener } from "./feed.ts";
 
-/** Inputs of a source. */
 export interface RemoteSourceParts extends ServerStreamOptions {
   /** `xds://HOST:PORT`, the source's name in origins. */
   readonly address: string;
@@ -48,6 +48,7 @@ export class RemoteSource {
   /** Takes responses one after the other. */
   #taking: Promise<void> = Promise.resolve();
   #trouble = "";
+  #troubledSince = 0;
 
   constructor(parts: RemoteSourceParts, kernel: Pick<Kernel, "log" | "clock">) {
     this.#parts = parts;
@@ -60,6 +61,16 @@ export class RemoteSource {
   async start(): Promise<void> {
     this.#running ??= this.#run();
     await this.#synced.promise;
+  }
+
+  /** The address of the control plane. */
+  get name(): string {
+    return this.#parts.address;
+  }
+
+  /** Why the control plane is away, and since when (milliseconds since the epoch); undefined: the stream is open. */
+  trouble(): SourceTrouble | undefined {
+    return this.#trouble === "" ? undefined : { problem: this.#trouble, since: this.#troubledSince };
   }
 
   /** The findings about the objects of the source. */
@@ -140,6 +151,7 @@ export class RemoteSource {
   /** A lasting trouble is logged once. */
   #report(reason: string): void {
     if (this.#trouble === reason) return;
+    if (this.#trouble === "") this.#troubledSince = this.#kernel.clock.now();
     this.#trouble = reason;
     this.#log("warn", "the control plane is away; its known objects stay, and the server calls again", { why: reason });
   }

@@ -42,7 +42,6 @@ export interface CheckedCluster {
   readonly isOver?: () => boolean;
 }
 
-/** Inputs of the check. */
 export interface SelfCheckParts {
   /** The clusters of the moment. */
   readonly clusters: () => Iterable<CheckedCluster>;

@@ -116,7 +116,7 @@ export class StandIns {
    */
   #mayGo({ typeUrl, causes }: EncodedResource, earlier: EarlierVersion): boolean {
     if (earlier !== undefined) return true;
-    const { mesh } = this.#parts.translator();
+    const mesh = this.#parts.translator().meshOf(this.#parts.state);
     return suspects(mesh, typeUrl, patchingFilters(causes), "", this.#parts.changedIn).harmless.length > 0;
   }
 
@@ -147,7 +147,7 @@ export class StandIns {
     const before = this.#before.get(key);
     this.#before.delete(key);
     const one = new RejectedResource(resource, message, {
-      suspects: suspects(translator().mesh, resource.typeUrl, filters, message, changedIn),
+      suspects: suspects(translator().meshOf(this.#parts.state), resource.typeUrl, filters, message, changedIn),
       hasEarlier: earlier !== undefined && before?.row.standIn !== "closed",
       isOld: before?.leftOut !== undefined || (typeof earlier === "object" && hasOtherCauses(earlier, resource)),
       plainBefore: before?.plain,

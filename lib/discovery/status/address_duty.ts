@@ -21,7 +21,6 @@ import { assignedChange, ownAssigned, sameAssigned } from "../../status/addresse
 import { changeStatus } from "../../status/write.ts";
 import { StatusWriter, type StatusWriterOptions } from "../../status/writer.ts";
 
-/** Inputs of the duty. */
 export interface AddressDutyParts {
   readonly client: ApiClient;
   readonly store: Pick<ConfigStore, "get" | "list">;

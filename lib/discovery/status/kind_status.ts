@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { KINDS } from "../../config/kinds/kinds.ts";
+import { MESH_KINDS } from "../../config/kinds/kinds.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
@@ -157,7 +157,8 @@ export class KindStatus {
   *#objects(): Generator<void, ApiObject[]> {
     const { store, placeOf } = this.#options.world;
     const found: ApiObject[] = [];
-    for (const kind of KINDS) {
+    // The Gateway API defines what the status of its kinds says.
+    for (const kind of MESH_KINDS) {
       for (const object of store.list(kind)) {
         if (object.origin.from !== "api") continue;
         const place = placeOf(object);

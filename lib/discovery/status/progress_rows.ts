@@ -56,6 +56,12 @@ interface Row {
 /** Counts proxies for objects. Remembers the objects that sets name while the sets live. */
 export class ProgressRows {
   readonly #causes = new WeakMap<ResourceSet, ReadonlySet<string>>();
+  readonly #counts: (key: string) => boolean;
+
+  /** @param counts Whether objects of a key are ever counted: the others cost nothing. Default: all are. */
+  constructor(counts: (key: string) => boolean = () => true) {
+    this.#counts = counts;
+  }
 
   /** Counts, in steps. @returns by key of the object */
   *count(
@@ -97,7 +103,7 @@ export class ProgressRows {
     if (found === undefined) {
       const causes = new Set<string>();
       for (const { resources } of set.buckets) {
-        for (const one of resources) for (const key of one.causes) causes.add(key);
+        for (const one of resources) for (const key of one.causes) if (this.#counts(key)) causes.add(key);
       }
       this.#causes.set(set, found = causes);
     }

@@ -16,12 +16,14 @@ import type { AnalysisRunner } from "../findings/analysis_runner.ts";
 import type { Configuration } from "../sources/configuration.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
+import type { GatewayApiSettings } from "../../gateway_api/groups/options.ts";
 import { addressDuty } from "./address_duty.ts";
+import { type PipelineProxy, startGatewayApiStatus } from "./gateway_api_start.ts";
 import { KindStatus } from "./kind_status.ts";
 import type { CountedProxy } from "./progress_rows.ts";
+import { newReporterName } from "./server_reports.ts";
 import type { StatusWorld } from "./status_world.ts";
 
-/** The inputs of status. */
 export interface StatusParts {
   readonly client: ApiClient;
   readonly pipeline: Pipeline;
@@ -30,21 +32,29 @@ export interface StatusParts {
   readonly xds: XdsServer;
   /** Namespace of the server. */
   readonly namespace: string;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  /** Whether a proxy serves Gateways. */
+  readonly servesGateways: (state: PipelineProxy) => boolean;
 }
 
 /** The settings in use. */
-type StatusVariables = Pick<
-  DiscoverySettings,
-  | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
-  | "PILOT_ANALYSIS_INTERVAL"
-  | "PILOT_ENABLE_ANALYSIS"
-  | "PILOT_ENABLE_IP_AUTOALLOCATE"
-  | "PILOT_STATUS_BURST"
-  | "PILOT_STATUS_MAX_WORKERS"
-  | "PILOT_STATUS_QPS"
-  | "PILOT_STATUS_UPDATE_INTERVAL"
-  | "POD_NAME"
->;
+export type StatusVariables =
+  & Pick<
+    DiscoverySettings,
+    | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+    | "PILOT_ANALYSIS_INTERVAL"
+    | "PILOT_ENABLE_ANALYSIS"
+    | "PILOT_ENABLE_GATEWAY_API_STATUS"
+    | "PILOT_ENABLE_IP_AUTOALLOCATE"
+    | "PILOT_STATUS_BURST"
+    | "PILOT_STATUS_MAX_WORKERS"
+    | "PILOT_STATUS_QPS"
+    | "PILOT_STATUS_UPDATE_INTERVAL"
+    | "POD_NAME"
+    | "REVISION"
+  >
+  & GatewayApiSettings;
 
 /** Begins to count for status, if status is on. @returns the duties of the server that writes status */
 export function startStatus(
@@ -54,16 +64,20 @@ export function startStatus(
 ): Duty[] {
   const { client, pipeline, configuration, namespace } = parts;
   const { clock } = kernel;
-  // Part of an object name in the API. The pod's name tells people which server wrote the report.
-  const pod = (settings.POD_NAME || Deno.hostname()).toLowerCase().replace(/[^a-z0-9-]+/g, "-").slice(0, 63);
-  const server = `${pod}-${crypto.randomUUID().slice(0, 8)}`;
+  const server = newReporterName(settings.POD_NAME);
   const limit = new TokenBucket(settings.PILOT_STATUS_QPS, settings.PILOT_STATUS_BURST, clock);
   const workers = settings.PILOT_STATUS_MAX_WORKERS;
   const metrics = settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
-  const writing = (id: "status" | "ip-autoallocate") => ({
-    ...{ id, workers, limit, clock, metrics, client, log: kernel.log.scope(id) },
+  const writing = (id: "status" | "ip-autoallocate" | "gateway-status") => ({
+    ...{ id, workers, limit, clock, metrics, client, log: kernel.log.scope(id === "gateway-status" ? "status" : id) },
   });
   const duties: Duty[] = [];
+  const proxies = () => countedProxies(pipeline, parts.xds);
+  if (settings.PILOT_ENABLE_GATEWAY_API && settings.PILOT_ENABLE_GATEWAY_API_STATUS) {
+    duties.push(
+      startGatewayApiStatus({ ...parts, server, writing: writing("gateway-status"), proxies }, settings, kernel),
+    );
+  }
   if (settings.PILOT_ENABLE_IP_AUTOALLOCATE) {
     const { store } = configuration;
     const placeOf = configuration.placeOf.bind(configuration);

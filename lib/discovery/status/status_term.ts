@@ -12,7 +12,7 @@ import type { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { type DesiredStatus, desiredStatus, statusChange } from "../../status/desired.ts";
 import { type ObjectProgress, sumProgress } from "../../status/progress.ts";
-import { changeStatus } from "../../status/write.ts";
+import { changeStatus, statusTime } from "../../status/write.ts";
 import { StatusWriter, type StatusWriterOptions } from "../../status/writer.ts";
 import { WrittenStatuses } from "../../status/written.ts";
 import { OtherReports } from "./server_reports.ts";
@@ -169,7 +169,7 @@ export class StatusTerm {
     const { client } = this.#options;
     this.#writer.put(uid, async (signal) => {
       const change = ({ status }: { readonly status: Readonly<Record<string, unknown>> }) =>
-        statusChange(desired, status, new Date(client.clock.now()).toISOString().replace(/\.\d+/, ""));
+        statusChange(desired, status, statusTime(client.clock));
       await changeStatus(client, place, uid, change, signal);
     });
   }

@@ -43,7 +43,6 @@ class ServerOrder {
     this.#avoidUntil.set(server, now + AVOID_MS);
   }
 
-  /** A server answered. */
   answered(server: NameServer): void {
     this.#avoidUntil.delete(server);
   }

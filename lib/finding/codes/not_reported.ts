@@ -5,7 +5,8 @@
  */
 import type { FindingCode } from "./row.ts";
 
-const GATEWAY_API = "Concerns the Gateway API, which is not built yet.";
+const GATEWAY_API =
+  "Concerns the Gateway API: MSH1120 to MSH1132 say what is wrong with its definitions and objects, and MSH0101 what is wrong with targets of policies.";
 const WEBHOOKS = "Concerns the webhooks of an installation, which files of configuration do not describe as they run.";
 const UPGRADES = "Concerns Istio's own upgrades.";
 

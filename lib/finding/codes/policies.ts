@@ -95,4 +95,36 @@ export const POLICIES = {
     effect: "The Sidecar does nothing.",
     fix: "Remove the Sidecar, or take the workloads out of ambient mode.",
   },
+  "beyond-tunnel": {
+    code: "MSH1061",
+    title: "rule beyond the node tunnel",
+    meaning:
+      "An AuthorizationPolicy for workloads in ambient mode has a condition that the node tunnel cannot compare. A tunnel knows the client's identity and address, and the address and port of the workload.",
+    effect: "A DENY rule refuses connections without the condition. An ALLOW rule is left out, and accepts nothing.",
+    fix: "Attach the policy to a waypoint with targetRefs, or compare identities, addresses and ports only.",
+  },
+  "action-beyond-tunnel": {
+    code: "MSH1062",
+    title: "action beyond the node tunnel",
+    meaning: "An AuthorizationPolicy for workloads in ambient mode has the action CUSTOM or AUDIT.",
+    effect: "Node tunnels ask no authorizer and mark no connections: the policy does nothing at these workloads.",
+    fix: "Attach the policy to a waypoint with targetRefs.",
+  },
+  "client-behind-waypoint": {
+    code: "MSH1063",
+    title: "client hidden by a waypoint",
+    meaning:
+      "An AuthorizationPolicy compares clients at workloads in ambient mode behind a waypoint. The node tunnel of such a workload sees the waypoint as the client.",
+    effect: "The rule compares the identity and the address of the waypoint with the written clients.",
+    fix: "Attach the policy to the waypoint with targetRefs, and let a policy with a selector admit the waypoint.",
+  },
+  "waypoint-not-used": {
+    code: "MSH1064",
+    title: "waypoint is not used",
+    meaning:
+      "A Service, ServiceEntry, workload or Namespace asks for a waypoint by the label `mesh.io/use-waypoint`, and connections do not go through the waypoint.",
+    effect: "Connections go to the workloads directly, or are refused if a policy needs the waypoint.",
+    fix:
+      "Correct the label or the Gateway: the Gateway needs an address in its status, an HBONE listener that admits the namespace, and `mesh.io/waypoint-for` with `service` (for a workload `workload`) or `all`.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

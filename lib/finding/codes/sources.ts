@@ -43,6 +43,14 @@ export const SOURCES = {
     effect: "The setting does nothing.",
     fix: "Do not rely on the setting in this version.",
   },
+  "scope-without-effect": {
+    code: "MSH1070",
+    title: "scope of services without effect",
+    meaning:
+      "An entry of `serviceScopeConfigs` decides about no Service, or the server reaches no other network: AMBIENT_ENABLE_MULTI_NETWORK or PILOT_ENABLE_AMBIENT is off.",
+    effect: "The entry does nothing. Services that no entry selects are local.",
+    fix: "Correct the selectors, put the entry before the entries that select the same Services, or remove it.",
+  },
   "no-log-provider": {
     code: "MSH0157",
     title: "access log without provider",
@@ -105,6 +113,13 @@ export const SOURCES = {
     effect:
       "The proxies get no inbound side for services of an orchestrator, and no endpoints of services that are local to a cluster. Their tokens are refused.",
     fix: "Give the server the cluster's name by `--clusterID`, or add the name to `--clusterAliases`.",
+  },
+  "unread-definition": {
+    code: "MSH1120",
+    title: "definition in unread versions",
+    meaning: "A cluster's definition of a kind serves no version that the server reads.",
+    effect: "No object of the kind is read.",
+    fix: "Install a definition with a version that the server reads.",
   },
   "keys-not-fetched": {
     code: "MSH1022",

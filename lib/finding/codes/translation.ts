@@ -137,6 +137,35 @@ export const TRANSLATION = {
       "The proxy keeps its last version. A proxy without a last version gets the resource without the fewest ProxyFilters that explain the rejection. If one of these ProxyFilters may refuse requests, the proxy gets a resource that lets nothing in.",
     fix: "Change the value of the patch that the proxy's message is about.",
   },
+  "rollout-without-effect": {
+    code: "MSH1136",
+    title: "rollout without effect",
+    meaning:
+      "An object has annotations of a staged rollout, but the object is never staged, or the annotations have values without a meaning.",
+    effect: "The object goes to all its proxies at once.",
+    fix: "Change or remove the annotation named in the message.",
+  },
+  "rollout-taken-back": {
+    code: "MSH1137",
+    title: "rollout that was stopped",
+    meaning: "The newest version of an object did harm at the first proxies of its rollout.",
+    effect: "All proxies have the last version that had reached all proxies.",
+    fix: "Correct the object: the next version begins at the first stage.",
+  },
+  "rollout-in-progress": {
+    code: "MSH1138",
+    title: "rollout in progress",
+    meaning: "The newest version of an object has reached the first proxies of its staged rollout.",
+    effect: "All other proxies have the last version that had reached all proxies.",
+    fix: "Wait for the end of the rollout. Without the annotation the newest version goes to all proxies at once.",
+  },
+  "rollout-at-once": {
+    code: "MSH1139",
+    title: "edit that was not staged",
+    meaning: "An object has a plan of a staged rollout, but its newest version must not be at some proxies alone.",
+    effect: "The newest version went to all proxies at once.",
+    fix: "Nothing needs to be done. The next edit is staged if it changes nothing that protects.",
+  },
   "listener-without-chains": {
     code: "MSH1030",
     title: "listener without filter chains",

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { LargeMessages } from "./large.ts";
 
 /** Most bytes of incomplete messages on a connection. */
 export const HELD_PER_CONNECTION = 16 * 1024 * 1024;
@@ -25,6 +26,8 @@ export interface IncompleteMessage {
   readonly age: number;
   /** Bytes held. */
   readonly held: number;
+  /** Bytes held when the message is complete; at least {@linkcode IncompleteMessage.held}. */
+  readonly expected: number;
   /** Ends the call of the message. */
   abandon(reason: string): void;
 }
@@ -33,15 +36,25 @@ export interface IncompleteMessage {
 export class HeldInAll {
   bytes = 0;
   readonly connections = new Set<HeldBytes>();
+  /** The connections whose large messages come now. */
+  readonly large: LargeMessages;
 
   /**
    * @param perConnection most bytes of one connection; default 16 MiB
    * @param limit most bytes of all connections; default 256 MiB
+   * @param large the places for large messages; default: places for 16 MiB
    */
-  constructor(readonly perConnection = HELD_PER_CONNECTION, readonly limit = HELD_IN_ALL) {}
+  constructor(
+    readonly perConnection = HELD_PER_CONNECTION,
+    readonly limit = HELD_IN_ALL,
+    large: LargeMessages = new LargeMessages(),
+  ) {
+    this.large = large;
+  }
 
   /** Ends messages that are too slow where there is no room. Called about once a second. */
   sweep(): void {
+    this.large.sweep();
     for (const connection of [...this.connections]) {
       const full = () => connection.bytes >= this.perConnection * FULL;
       if (full()) abandonLate(connection.messages, full, "its connection has no room for other messages");
@@ -71,9 +84,13 @@ export class HeldInAll {
 /** The held messages of one connection. */
 export class HeldBytes {
   bytes = 0;
+  /** The part of the bytes for messages. */
+  ofMessages = 0;
   readonly messages = new Set<IncompleteMessage>();
   /** Called when there is more room than before. */
   onRoom: (() => void) | undefined;
+  /** Called when {@linkcode HeldBytes.waits} is no longer true. */
+  onTurn: (() => void) | undefined;
 
   readonly #all: HeldInAll;
 
@@ -86,6 +103,18 @@ export class HeldBytes {
     return Math.max(0, this.#all.perConnection - this.bytes);
   }
 
+  /** Whether large messages of other connections come first. */
+  get waits(): boolean {
+    return this.#all.large.waits(this);
+  }
+
+  /** Number of bytes when all messages are complete. */
+  get expected(): number {
+    let bytes = 0;
+    for (const { expected } of this.messages) bytes += expected;
+    return bytes;
+  }
+
   /** Counts bytes that are held from now on; below zero: released bytes. */
   add(bytes: number): void {
     this.bytes += bytes;
@@ -94,6 +123,13 @@ export class HeldBytes {
     else this.#all.connections.delete(this);
     if (bytes < 0) this.onRoom?.();
     else this.#all.check();
+  }
+
+  /** The same for bytes of one of {@linkcode HeldBytes.messages}. */
+  addOfMessage(bytes: number): void {
+    this.ofMessages += bytes;
+    this.#all.large.changed(this);
+    this.add(bytes);
   }
 }
 

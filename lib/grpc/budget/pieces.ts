@@ -6,12 +6,17 @@
  * reads are counted whole, and a read that is less than half used is copied as soon as the next read comes. Small
  * pieces are copied at once.
  *
+ * All pieces of a message of a MiB and more are copied at once, too, and the copies are freed as soon as they are
+ * joined. The reads are garbage before the next read comes, and the cheapest collection frees them.
+ *
  * @module
  */
 import { GrowingBuffer } from "./growing_buffer.ts";
 
 /** Pieces of at least this many bytes are kept as views. */
 const LARGE = 4096;
+/** No piece of a message of so many bytes is kept as a view. */
+const COPIED = 1024 * 1024;
 
 /** Pieces in order. */
 export class Pieces {
@@ -23,6 +28,8 @@ export class Pieces {
   #read: { readonly buffer: ArrayBufferLike; readonly from: number; bytes: number } | undefined;
   /** Small pieces behind all others. */
   readonly #small = new GrowingBuffer();
+  /** All pieces are copies, and nobody else has them. */
+  #isCopied = false;
 
   /** Bytes held. */
   get length(): number {
@@ -50,6 +57,10 @@ export class Pieces {
       return this.#small.append(bytes, total - this.#length);
     }
     if (this.#small.length > 0) this.#keepSmall();
+    if (total >= COPIED) {
+      bytes = new Uint8Array(bytes); // a Buffer would give a view as its slice
+      this.#isCopied = true;
+    }
     if (this.#read?.buffer !== bytes.buffer) {
       this.#settle();
       this.#read = { buffer: bytes.buffer, from: this.#pieces.length, bytes: 0 };
@@ -79,7 +90,11 @@ export class Pieces {
   /** Hands over the content as one run, and is empty afterwards. */
   take(): Uint8Array {
     if (this.#small.length > 0) this.#keepSmall();
-    const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : joined(this.#pieces, this.#length);
+    const pieces = this.#pieces;
+    const bytes = pieces.length === 1 ? pieces[0]! : joined(pieces, this.#length);
+    if (this.#isCopied) {
+      for (const { buffer } of pieces) if (buffer !== bytes.buffer) (buffer as ArrayBuffer).transfer(0);
+    }
     this.clear();
     return bytes;
   }
@@ -88,6 +103,7 @@ export class Pieces {
   clear(): void {
     this.#pieces = [];
     this.#length = this.#settled = 0;
+    this.#isCopied = false;
     this.#read = undefined;
     this.#small.clear();
   }

@@ -42,7 +42,7 @@ const LINES = 9;
 const FIRST_RESTING = 6;
 
 /** A timer, because on Deno 2.8.3 consecutive immediates keep sockets waiting for hundreds of milliseconds. */
-const CLOCK: TurnClock = {
+export const TIMER_TURNS: TurnClock = {
   now: () => performance.now(),
   nextTurn: (callback, rest) => void setTimeout(callback, rest),
 };
@@ -63,7 +63,7 @@ export class Turns {
 
   readonly #clock: TurnClock;
 
-  constructor(clock: TurnClock = CLOCK) {
+  constructor(clock: TurnClock = TIMER_TURNS) {
     this.#clock = clock;
   }
 

@@ -81,6 +81,10 @@ export class H2Connection {
     const receiveWindows = new ReceiveWindows(outbound, held, streamWindow);
     const sendWindows = this.#sendWindows = new SendWindows(outbound, streams);
     held.onRoom = () => receiveWindows.replenish();
+    held.onTurn = () => {
+      receiveWindows.replenish();
+      for (const stream of streams.open.values()) if (!stream.remoteEnded) receiveWindows.replenishStream(stream);
+    };
     this.#blocks = new HeaderBlocks(nuisances, time);
     this.#requests = new Requests({
       streams,

@@ -10,6 +10,7 @@ import { Buffer } from "node:buffer";
 import { concatBytes } from "../../resource/block.ts";
 import type { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
+import { SendTurns } from "../budget/send_turns.ts";
 import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
 import { putHead } from "./frames.ts";
 
@@ -62,8 +63,13 @@ export class SendBudget {
   /**
    * @param perConnection most bytes of a connection in the socket; default 256 KiB
    * @param total most bytes of all connections, beyond which shares shrink down to 32 KiB; default 128 MiB
+   * @param turns the turns of the connections
    */
-  constructor(readonly perConnection = 256 * 1024, readonly total = 128 * 1024 * 1024) {}
+  constructor(
+    readonly perConnection = 256 * 1024,
+    readonly total = 128 * 1024 * 1024,
+    readonly turns: SendTurns = new SendTurns(),
+  ) {}
 
   /** The present share of a connection. */
   get share(): number {
@@ -213,6 +219,7 @@ export class Outbound {
     this.#ready.clear();
     this.#control = [];
     this.#budget.active.delete(this);
+    this.#budget.turns.remove(this);
   }
 
   /** Waits for one turn, so that frames of the same turn go out in one write. */
@@ -225,9 +232,15 @@ export class Outbound {
     });
   }
 
-  /** Hands over as much as windows and share allow. */
+  /** Hands over as much as windows, share and turn allow. Control frames alone wait for no turn. */
   flush(): void {
     if (this.#closed || this.#transport.destroyed) return;
+    const { turns } = this.#budget;
+    if (this.#ready.size > 0 && turns.isOver) turns.wait(this);
+    else turns.count(() => this.#flushNow());
+  }
+
+  #flushNow(): void {
     // Control frames go out in one write with the first data: each write is a TLS record and a system call.
     let head = this.#takeControl();
     while (this.#ready.size > 0) {

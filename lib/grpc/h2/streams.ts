@@ -64,7 +64,6 @@ class FinishedStreams {
 
 /** The streams of a connection. */
 export class Streams implements StreamHost {
-  /** Open streams by number. */
   readonly open = new Map<number, H2Stream>();
   /** No stream is opened any more. Streams that a client opens before learning of the GOAWAY mean nothing. */
   goingAway = false;

@@ -44,7 +44,7 @@ export class ReceiveWindows {
 
   /** Lets the client send again on a stream, when more than half of the window is used. */
   replenishStream(stream: H2Stream): void {
-    if (stream.receiveWindow >= this.ofStream / 2) return;
+    if (stream.receiveWindow >= this.ofStream / 2 || this.#held.waits) return;
     this.#outbound.control(numberFrame(FrameType.WINDOW_UPDATE, stream.id, this.ofStream - stream.receiveWindow));
     stream.receiveWindow = this.ofStream;
   }
@@ -52,7 +52,7 @@ export class ReceiveWindows {
   /** Lets the client send again on the connection, as far as there is room. */
   replenish(): void {
     const wanted = Math.min(CONNECTION_WINDOW, this.#held.room);
-    if (wanted < MIN_WINDOW || this.#connection >= wanted / 2) return;
+    if (this.#held.waits || wanted < MIN_WINDOW || this.#connection >= wanted / 2) return;
     this.#outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, wanted - this.#connection));
     this.#connection = wanted;
   }

@@ -5,8 +5,13 @@
  */
 import { proxyConfigVariable } from "../proxy_settings.ts";
 import type { PodContainer } from "../pod.ts";
+import { YES } from "../decision.ts";
+import { ownTexts } from "../spelling.ts";
 import { bytesOf } from "./image.ts";
 import type { SidecarInput } from "./input.ts";
+
+/** Label of a pod or a namespace: `true` or `false`. */
+const ON_DEMAND_LABEL = "mesh.io/on-demand";
 
 export type Variable = NonNullable<PodContainer["env"]>[number];
 
@@ -55,12 +60,30 @@ export function proxyEnv(input: SidecarInput, resources: PodContainer["resources
       : []),
     ...(global.proxy.enableCoreDump ? [fixed("MESH_PROXY_ENABLE_CORE_DUMP", "true")] : []),
   ];
-  const set = { ...proxy.proxyMetadata, ...parameters?.variables };
+  const set = {
+    ...onDemandByDefault(input),
+    ...proxy.proxyMetadata,
+    ...parameters?.variables,
+    ...onDemandByLabel(input),
+  };
   const names = new Set(Object.keys(set));
   return [
     ...variables.filter(({ name }) => !names.has(name)),
     ...Object.entries(set).map(([name, value]) => fixed(name, value)),
   ];
+}
+
+/** Tells the server that the sidecar asks for what its workload calls. Fixed for the life of a pod, as Envoy's state is. */
+const ON_DEMAND = "MESH_META_ON_DEMAND";
+
+function onDemandByDefault({ role, settings }: SidecarInput): Record<string, string> {
+  return role === "sidecar" && settings.onDemand ? { [ON_DEMAND]: "true" } : {};
+}
+
+/** The label of the pod, or of its namespace, decides. */
+function onDemandByLabel({ role, labels, request: { namespaceLabels } }: SidecarInput): Record<string, string> {
+  const written = labels[ON_DEMAND_LABEL] || ownTexts(namespaceLabels)[ON_DEMAND_LABEL];
+  return role === "sidecar" && written ? { [ON_DEMAND]: String(YES.test(written)) } : {};
 }
 
 function resource(name: string, path: string): Variable {

@@ -18,7 +18,7 @@ export const VALIDATION = nameOf("validation");
 /** The init container; undefined: nothing is redirected. */
 export function initContainer(input: SidecarInput): PodContainer | undefined {
   const { settings: { values }, traffic, exempt } = input;
-  if (traffic.mode === "NONE" || input.role === "router") return undefined;
+  if (traffic.mode === "NONE" || input.role !== "sidecar") return undefined;
   const { global } = values;
   const checks = values.pilot.cni.enabled;
   const env = variables(input);

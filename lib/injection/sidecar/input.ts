@@ -27,8 +27,8 @@ export function goesOn({ restartPolicy }: Pick<PodContainer, "restartPolicy">): 
 }
 
 export interface SidecarInput {
-  /** A gateway's proxy is a router: no traffic is redirected to it. */
-  readonly role: "sidecar" | "router";
+  /** A gateway's proxy is a router. No traffic is redirected to routers and waypoints. */
+  readonly role: "sidecar" | "router" | "waypoint";
   readonly settings: InjectionSettings;
   readonly request: InjectionRequest;
   /** Labels of the pod, with this project's keys. */

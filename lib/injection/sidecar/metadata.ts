@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { peersKey } from "../../config/spelling/peers.ts";
+import { istioKey } from "../../config/spelling/istio.ts";
 import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
 import { hasOwnKey } from "../spelling.ts";
 import { isProxy, type SidecarInput } from "./input.ts";
@@ -25,7 +25,7 @@ export function sidecarLabels(input: SidecarInput): Record<string, string> {
   const network = parameters?.network || global.network;
   const wanted: Record<string, string> = {
     ...(input.role === "sidecar" && !hasOwnKey(pod.metadata.labels, TLS_MODE) &&
-      { [TLS_MODE]: "mesh", [peersKey(TLS_MODE)]: "istio" }),
+      { [TLS_MODE]: "mesh", [istioKey(TLS_MODE)]: "istio" }),
     ...(input.role === "sidecar" && proxy.proxyMetadata["MESH_META_ENABLE_HBONE"] === "true" &&
       { "networking.mesh.io/tunnel": "http" }),
     "service.mesh.io/canonical-name": first("app.kubernetes.io/name", "app") ?? owner.name,
@@ -52,7 +52,7 @@ export function sidecarAnnotations(input: SidecarInput): Record<string, string> 
       if (pod.metadata.annotations?.[key] === undefined) annotations[key] = first;
     }
   }
-  if (!cni.enabled || traffic.mode === "NONE" || role === "router") return annotations;
+  if (!cni.enabled || traffic.mode === "NONE" || role !== "sidecar") return annotations;
   Object.assign(annotations, redirectionAnnotations(traffic));
   if (cni.provider !== "multus") return annotations;
   annotations[NETWORKS] = withNetwork(pod.metadata.annotations?.[NETWORKS] ?? "", CHAINED_NETWORK);

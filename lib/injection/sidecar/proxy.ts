@@ -62,7 +62,7 @@ function proxyArgs({ role, settings: { values: { global } }, reader }: SidecarIn
  * applications until the proxy is ready.
  */
 function lifecycleOf({ role, settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
-  if (role === "router") return undefined;
+  if (role !== "sidecar") return undefined;
   if (global.proxy.lifecycle !== undefined) return global.proxy.lifecycle as PodContainer["lifecycle"];
   if (native) {
     // The application ends before the proxy, so draining at once loses nothing.

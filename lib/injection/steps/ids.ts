@@ -79,9 +79,9 @@ function refusal(key: string, text: string): string {
 }
 
 /**
- * Removes a user that OpenShift gave to all containers of the pod from the proxy: the traffic of a user that
- * applications share with the proxy would never be redirected. A user that differs from the applications' is the pod
- * author's choice.
+ * Takes the proxy's user off if OpenShift gave all containers of the pod this user. The traffic of the proxy's user is
+ * not redirected, so the traffic of the applications would never be redirected. A user that differs from the
+ * applications' is the pod author's choice.
  */
 export function withoutSharedUser(pod: InjectedPod): InjectedPod {
   const { containers, initContainers = [] } = pod.spec;

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { peersKey } from "../../config/spelling/peers.ts";
+import { istioKey } from "../../config/spelling/istio.ts";
 import type { InjectedPod } from "../pod.ts";
-import { peersNames } from "../names.ts";
+import { istioNames } from "../names.ts";
 import { readStatus, STATUS } from "./status.ts";
 
 /** Istio's spelling of the annotation. Only Istio's injector writes this key. */
-const PEERS_STATUS = peersKey(STATUS);
+const ISTIO_STATUS = istioKey(STATUS);
 
 /**
  * Why a pod with Istio's proxy gets no proxy, and the advice for the pod's author; or why the pod is refused.
@@ -22,19 +22,19 @@ export type OtherInjection =
   | undefined;
 
 /**
- * Looks for Istio's injector. An annotation without the annotated containers is no trace: the annotation was copied from
+ * Looks for Istio's injector. An annotation without the annotated containers does not count: it was copied from
  * another pod.
  */
 export function otherInjection({ metadata: { annotations = {} }, spec }: InjectedPod): OtherInjection {
-  if (!Object.hasOwn(annotations, PEERS_STATUS)) return undefined;
-  const status = readStatus(annotations[PEERS_STATUS]);
-  const added = status === undefined ? peersNames() : status.containers.union(status.initContainers);
+  if (!Object.hasOwn(annotations, ISTIO_STATUS)) return undefined;
+  const status = readStatus(annotations[ISTIO_STATUS]);
+  const added = status === undefined ? istioNames() : status.containers.union(status.initContainers);
   const isInjected = [...spec.containers, ...spec.initContainers ?? []].some(({ name }) => added.has(name));
   if (!isInjected) return undefined;
   if (Object.hasOwn(annotations, STATUS)) {
     return {
       problem:
-        `annotations ${STATUS} and ${PEERS_STATUS}: got a pod with the proxies of two injectors, expected the annotation and the containers of one injector`,
+        `annotations ${STATUS} and ${ISTIO_STATUS}: got a pod with the proxies of two injectors, expected the annotation and the containers of one injector`,
     };
   }
   return {

@@ -5,7 +5,7 @@
  */
 import { type JsonTree, mergeTrees } from "../merge.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
-import { peersVolume, roleOf } from "../names.ts";
+import { istioVolume, roleOf } from "../names.ts";
 import type { PodPart } from "../sidecar/input.ts";
 
 /** The value of a container's image that leaves the choice to the injector. */
@@ -70,9 +70,9 @@ function isAuto({ image }: PodContainer): boolean {
 }
 
 /**
- * A template's container with the user's fields. When the node's plugin redirects, fields for the redirecting container
- * are about the checking container. Only the resources are taken over, not the name: the plugin skips pods with a
- * redirecting container.
+ * A template's container with the user's fields. If the node's plugin redirects, the pod has a checking container in
+ * place of the redirecting container. Fields for the redirecting container then give the checking container their
+ * resources alone, and never the name: the plugin skips pods with a redirecting container.
  */
 function withWords(template: PodContainer, own: PodContainer | undefined): PodContainer {
   if (own === undefined) return template;
@@ -89,8 +89,8 @@ function withWords(template: PodContainer, own: PodContainer | undefined): PodCo
 export function withPodsVolumes(part: PodPart, { volumes = [] }: InjectedPod["spec"]): PodPart {
   const names = new Set(volumes.map(({ name }) => name));
   const renamed = new Map(part.volumes.flatMap(({ name }) => {
-    const peers = peersVolume(name);
-    return peers === undefined || names.has(name) || !names.has(peers) ? [] : [[name, peers] as const];
+    const istio = istioVolume(name);
+    return istio === undefined || names.has(name) || !names.has(istio) ? [] : [[name, istio] as const];
   }));
   if (renamed.size === 0) return part;
   const rename = <T extends { readonly name: string }>(one: T) => ({ ...one, name: renamed.get(one.name) ?? one.name });

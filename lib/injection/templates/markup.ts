@@ -56,7 +56,6 @@ export class Marks {
     return text === "" || PLAIN.test(text) ? text : this.#mark(text, text);
   };
 
-  /** JSON of a value. */
   json(value: unknown): Markup {
     const tree = plainTree(value) ?? null;
     const marked = this.#marked(tree, (text) => JSON.stringify(text).slice(1, -1));

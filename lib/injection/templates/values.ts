@@ -55,7 +55,7 @@ export function templateValues(input: SidecarInput): JsonTree {
 }
 
 /** Templates for Istio use Istio's keys, templates for this project use its own keys. Loops see each key once. */
-function inBothSpellings(texts: Readonly<Record<string, string>>): Record<string, string> {
+export function inBothSpellings(texts: Readonly<Record<string, string>>): Record<string, string> {
   const both = withSource({ ...texts }, texts);
   for (const [key, value] of Object.entries(texts)) {
     const other = key.includes("istio.io/")

@@ -13,6 +13,18 @@ export const REVISION = value("revision");
 export const IS_DEFAULT: ValueCondition = { is: REVISION, text: "default" };
 export const IS_CANARY: ValueCondition = not(IS_DEFAULT);
 
+/** Whether the servers deploy managed Gateways. */
+export const DEPLOYS_GATEWAYS: ValueCondition = { filled: value("gatewayApi.deployments") };
+
+/** Whether the servers make the built-in classes of Gateways. */
+export const MAKES_CLASSES: ValueCondition = { filled: value("gatewayApi.classes") };
+
+/** Whether the mesh has ambient mode. */
+export const AMBIENT: ValueCondition = { filled: value("ambient.enabled") };
+
+/** Account of the node tunnels, and name of their other objects. */
+export const TUNNEL = "ztunnel";
+
 /** A name, followed by the revision unless the revision is `default`. */
 export function revised(name: string): Node {
   return when(IS_DEFAULT, name, text`${name}-${REVISION}`);

@@ -3,10 +3,17 @@
  *
  * @module
  */
-import { fieldOf, granted, ofSystem } from "./names.ts";
-import { given, type Node, noted, Spread, text } from "../template/node.ts";
+import { AMBIENT, fieldOf, granted, ofSystem } from "./names.ts";
+import { given, type Node, noted, Spread, text, when } from "../template/node.ts";
 import { value } from "../values/values.ts";
 import { rule } from "./rights.ts";
+
+/** Variables of the node agent of ambient mode. */
+const AGENT_ENV: readonly Node[] = [
+  { name: "AMBIENT_ENABLED", value: "true" },
+  { name: "AMBIENT_DNS_CAPTURE", value: when({ filled: value("ambient.dnsCapture") }, "true", "false") },
+  { name: "AMBIENT_IPV6", value: when({ filled: value("ambient.ipv6") }, "true", "false") },
+];
 
 const LABELS = { "k8s-app": "mesh-cni-node" };
 
@@ -19,6 +26,13 @@ export const PLUGIN_RIGHTS: readonly Node[] = [
     ),
     rule([""], ["pods/status"], ["patch"]),
     rule([""], ["namespaces"], ["get"]),
+    when(
+      AMBIENT,
+      noted(
+        "The labels of namespaces say which pods are in ambient mode.",
+        rule([""], ["namespaces"], ["list", "watch"]),
+      ),
+    ),
     rule([""], ["events"], ["create"]),
   ]),
   ...granted("Role", "mesh-cni", "mesh-cni", [
@@ -43,6 +57,10 @@ const CONTAINER: Node = {
     fieldOf("POD_NAMESPACE", "metadata.namespace"),
     fieldOf("NODE_NAME", "spec.nodeName"),
     { name: "CHAINED_CNI_PLUGIN", value: "true" },
+    ...AGENT_ENV.map((variable) => when(AMBIENT, variable)),
+    when({ all: [AMBIENT, { filled: value("ambient.enablementSelector") }] }, {
+      ...{ name: "AMBIENT_ENABLEMENT_SELECTOR", value: value("ambient.enablementSelector") },
+    }),
     { name: "REPAIR_ENABLED", value: "true" },
     { name: "REPAIR_DELETE_PODS", value: "true" },
     fieldOf("REPAIR_NODE_NAME", "spec.nodeName"),
@@ -61,6 +79,7 @@ const CONTAINER: Node = {
     { name: "cni-socket-dir", mountPath: "/var/run/mesh-cni" },
     { name: "host-proc", mountPath: "/host/proc", readOnly: true },
     { name: "cni-netns-dir", mountPath: "/var/run/netns", mountPropagation: "HostToContainer" },
+    when(AMBIENT, { name: "ztunnel-socket-dir", mountPath: "/var/run/ztunnel" }),
   ],
 };
 
@@ -71,7 +90,7 @@ export const PLUGIN_DAEMON_SET: Node = {
     updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
     template: {
       metadata: {
-        labels: { ...LABELS, "sidecar.mesh.io/inject": "false" },
+        labels: { ...LABELS, "sidecar.mesh.io/inject": "false", "mesh.io/dataplane-mode": "none" },
         annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": "15014" },
       },
       spec: {
@@ -89,6 +108,10 @@ export const PLUGIN_DAEMON_SET: Node = {
           { name: "cni-socket-dir", hostPath: { path: "/var/run/mesh-cni", type: "DirectoryOrCreate" } },
           { name: "host-proc", hostPath: { path: "/proc", type: "Directory" } },
           { name: "cni-netns-dir", hostPath: { path: "/var/run/netns", type: "DirectoryOrCreate" } },
+          when(AMBIENT, {
+            name: "ztunnel-socket-dir",
+            hostPath: { path: "/var/run/ztunnel", type: "DirectoryOrCreate" },
+          }),
         ],
       },
     },

@@ -41,6 +41,10 @@ export const REMOTE_READER: readonly Node[] = [
     ),
     rule(["networking.mesh.io", "networking.istio.io"], ["workloadentries"], WATCH),
     noted(
+      "Gateways between networks, with AMBIENT_ENABLE_MULTI_NETWORK and if their kind is defined. Optional, as above.",
+      rule(["gateway.networking.k8s.io"], ["gateways", "gatewayclasses"], WATCH),
+    ),
+    noted(
       "Whether this cluster made a caller's token, and whether the caller's account may read secrets.",
       rule(["authentication.k8s.io"], ["tokenreviews"], ["create"]),
     ),

@@ -3,7 +3,16 @@
  *
  * @module
  */
-import { granted, IS_DEFAULT, NAMESPACE, ofSystem, revised } from "./names.ts";
+import {
+  DEPLOYS_GATEWAYS,
+  granted,
+  IS_DEFAULT,
+  MAKES_CLASSES,
+  NAMESPACE,
+  ofSystem,
+  revised,
+  REVISION,
+} from "./names.ts";
 import { type Node, noted, text, when } from "../template/node.ts";
 
 const NAME = revised("meshd");
@@ -26,6 +35,9 @@ export function ruleOf(
 const READ = ["get", "list", "watch"];
 const WATCH = ["list", "watch"];
 const NETWORKING = ["networking.mesh.io", "networking.istio.io"];
+const GATEWAY_API = ["gateway.networking.k8s.io"];
+const EXPERIMENTAL_API = ["gateway.networking.x-k8s.io"];
+const INFERENCE = ["inference.networking.k8s.io"];
 const ADMISSION = "admissionregistration.k8s.io";
 /** API groups of exports and imports of services between clusters. */
 export const SHARING = ["multicluster.orch.example", "multicluster.x-k8s.io"];
@@ -53,6 +65,25 @@ const KINDS: readonly (readonly [groups: readonly string[], resources: readonly 
   [["telemetry.mesh.io", "telemetry.istio.io"], ["telemetries"]],
   [["extensions.mesh.io", "extensions.istio.io"], ["wasmplugins"]],
 ];
+
+/** The kinds of the Gateway API with a status, as definitions of v1.6.1 name them. */
+const GATEWAY_API_KINDS = [
+  "gatewayclasses",
+  "gateways",
+  "listenersets",
+  "httproutes",
+  "grpcroutes",
+  "tlsroutes",
+  "tcproutes",
+  "udproutes",
+  "backendtlspolicies",
+];
+
+/** The experimental kinds of the Gateway API, as definitions of v1.6.1 name them. */
+const EXPERIMENTAL_KINDS = ["xbackends", "xbackendtrafficpolicies", "xmeshes"];
+
+/** The kinds of the Gateway API's Inference Extension v1.6.0. */
+const INFERENCE_KINDS = ["inferencepools"];
 
 const KIND_READS = KINDS.map(([groups, resources]) => rule(groups, resources, READ));
 const KIND_STATUSES = KINDS.map(([groups, resources]) =>
@@ -96,6 +127,23 @@ const VALIDATION_RULE = when(
   ),
 );
 
+/** Rights to deploy managed Gateways. Another rule lets the server list and watch services and accounts. */
+const DEPLOYMENT_RULES: readonly Node[] = [
+  noted(
+    "Deployments of managed Gateways. The server leaves objects alone that it has not made.",
+    rule(["apps"], ["deployments"], [...READ, "create", "patch"]),
+  ),
+  rule([""], ["services", "serviceaccounts"], ["get", "create", "patch"]),
+  noted(
+    "Autoscalers and budgets that overlays of Gateways ask for.",
+    rule(["autoscaling"], ["horizontalpodautoscalers"], [...READ, "create", "patch", "delete"]),
+  ),
+  rule(["policy"], ["poddisruptionbudgets"], [...READ, "create", "patch", "delete"]),
+];
+
+/** The right to make the built-in classes. */
+const CLASS_RULE = noted("The built-in classes of Gateways.", rule(GATEWAY_API, ["gatewayclasses"], ["create"]));
+
 const EVERYWHERE: readonly Node[] = [
   noted(
     "Which kinds of the mesh this cluster defines.",
@@ -106,10 +154,27 @@ const EVERYWHERE: readonly Node[] = [
     "The status of these kinds. The status of a service entry holds the entry's assigned addresses. The server reads a status (rules above) before it writes it.",
     KIND_STATUSES,
   ),
+  ...notedRules("The kinds of the Gateway API, if they are defined. A ReferenceGrant has no status.", [
+    rule(GATEWAY_API, GATEWAY_API_KINDS, READ),
+    rule(GATEWAY_API, ["referencegrants"], WATCH),
+    rule(GATEWAY_API, GATEWAY_API_KINDS.map((resource) => `${resource}/status`), ["patch"]),
+    rule(EXPERIMENTAL_API, EXPERIMENTAL_KINDS, READ),
+    rule(EXPERIMENTAL_API, EXPERIMENTAL_KINDS.map((resource) => `${resource}/status`), ["patch"]),
+  ]),
+  ...notedRules("The kinds of the Gateway API's Inference Extension, if they are defined and the setting is on.", [
+    rule(INFERENCE, INFERENCE_KINDS, READ),
+    rule(INFERENCE, INFERENCE_KINDS.map((resource) => `${resource}/status`), ["patch"]),
+  ]),
+  ...DEPLOYMENT_RULES.map((one) => when(DEPLOYS_GATEWAYS, one)),
+  when(MAKES_CLASSES, CLASS_RULE),
   noted(
     "Objects that configuration refers to, and the mesh configuration.",
     rule([""], ["namespaces", "services", "serviceaccounts", "secrets", "configmaps"], WATCH),
   ),
+  ...notedRules("Whether the waypoint of a service is used, in its status (AMBIENT_ENABLE_STATUS).", [
+    rule([""], ["services"], ["get"]),
+    rule([""], ["services/status"], ["patch"]),
+  ]),
   noted(
     "Exports and imports of services between clusters, if their kinds are defined.",
     rule(SHARING, ["serviceexports", "serviceimports"], WATCH),
@@ -126,7 +191,7 @@ const EVERYWHERE: readonly Node[] = [
     rule(NETWORKING, ["workloadentries"], ["create", "patch", "delete"]),
   ),
   noted(
-    "The config map of root certificates in every namespace, and the locks and reports in the server's namespace (below). RBAC cannot restrict the creation of objects by name.",
+    "The config map of root certificates in every namespace, and the locks, reports, calls and rollouts in the server's namespace (below). RBAC cannot restrict the creation of objects by name.",
     rule([""], ["configmaps"], ["create"]),
   ),
   ruleOf([""], ["configmaps"], ["mesh-ca-root-cert"], ["patch"]),
@@ -167,14 +232,19 @@ const IN_NAMESPACE: readonly Node[] = [
     ], ["get", "update"]),
   ),
   rule(["coordination.k8s.io"], ["leases"], ["create"]),
-  ruleOf(["coordination.k8s.io"], ["leases"], ["mesh-status-leader"], ["get", "update"]),
+  ruleOf(["coordination.k8s.io"], ["leases"], [
+    "mesh-status-leader",
+    when(DEPLOYS_GATEWAYS, text`mesh-gateway-deployment-${REVISION}`),
+    text`mesh-gateway-status-leader-${REVISION}`,
+    text`mesh-rollout-leader-${REVISION}`,
+  ], ["get", "update"]),
   noted(
     "The certificate authority that the servers make, unless you bring one.",
     rule([""], ["secrets"], ["create"]),
   ),
   ruleOf([""], ["secrets"], ["mesh-ca-secret", "istio-ca-secret", "cacerts"], ["get", "update"]),
   noted(
-    "Reports on how many proxies of each server have a configuration: each server writes a config map, and the leader for status reads it.",
+    "Reports on how many proxies of each server have a configuration: each server writes a config map, and the leader for status reads it. What the workloads of a namespace have called is another config map, which all servers write. The state of a staged rollout is a config map, which the leader for rollouts writes and all servers read.",
     rule([""], ["configmaps"], ["patch", "delete"]),
   ),
   when(

@@ -3,7 +3,19 @@
  *
  * @module
  */
-import { fieldOf, IS_CANARY, NAMESPACE, ofSystem, revised, REVISION, SERVER_LABELS } from "./names.ts";
+import {
+  AMBIENT,
+  DEPLOYS_GATEWAYS,
+  fieldOf,
+  IS_CANARY,
+  MAKES_CLASSES,
+  NAMESPACE,
+  ofSystem,
+  revised,
+  REVISION,
+  SERVER_LABELS,
+  TUNNEL,
+} from "./names.ts";
 import { given, MergedNode, type Node, not, noted, Spread, text, when, YamlText } from "../template/node.ts";
 import { value } from "../values/values.ts";
 
@@ -36,6 +48,8 @@ export const CONFIGURATION: readonly Node[] = [
           new MergedNode([
             // The default address is the service of the default revision.
             when(IS_CANARY, { defaultConfig: { discoveryAddress: text`${NAME}.${NAMESPACE}.svc:15012` } }, {}),
+            // Node tunnels reach a sidecar with the mode STRICT only if the sidecar takes HBONE.
+            when(AMBIENT, { defaultConfig: { proxyMetadata: { MESH_META_ENABLE_HBONE: "true" } } }, {}),
             value("meshConfig"),
           ]),
         ),
@@ -115,6 +129,12 @@ export const PROTECTION: readonly Node[] = [
   ),
 ];
 
+/** Accounts of other tunnels, such as those of another control plane. */
+const FURTHER_TUNNELS = when(
+  { filled: value("ambient.trustedNodeAccounts") },
+  text`,${value("ambient.trustedNodeAccounts")}`,
+);
+
 /** Variables of the server. */
 const ENV: readonly Node[] = [
   { name: "REVISION", value: REVISION },
@@ -131,6 +151,15 @@ const ENV: readonly Node[] = [
     }),
     when(not({ is: NAMESPACE, text: "mesh-system" }), {
       ...{ name: "VALIDATION_WEBHOOK_CONFIG_NAME", value: text`mesh-${NAMESPACE}` },
+    }),
+  ),
+  when(not(DEPLOYS_GATEWAYS), { name: "PILOT_ENABLE_GATEWAY_API_DEPLOYMENT_CONTROLLER", value: "false" }),
+  when(not(MAKES_CLASSES), { name: "PILOT_ENABLE_GATEWAY_API_GATEWAYCLASS_CONTROLLER", value: "false" }),
+  when(AMBIENT, { name: "PILOT_ENABLE_AMBIENT", value: "true" }),
+  when(
+    AMBIENT,
+    noted("Node tunnels ask for the certificates of the pods on their node.", {
+      ...{ name: "CA_TRUSTED_NODE_ACCOUNTS", value: text`${NAMESPACE}/${TUNNEL}${FURTHER_TUNNELS}` },
     }),
   ),
   new Spread(value("meshd.env")),

@@ -13,7 +13,6 @@ export class Commented {
   constructor(readonly text: string, readonly data: Resolved) {}
 }
 
-/** Data without its comments. */
 export function withoutComments(data: Resolved): InstallData {
   if (data instanceof Commented) return withoutComments(data.data);
   if (Array.isArray(data)) return data.map(withoutComments);

@@ -84,7 +84,6 @@ export const GATEWAY_VALUES = {
   ...PLACEMENT,
 } as const satisfies Readonly<Record<string, ValueRow>>;
 
-/** All values. */
 export const VALUES = {
   namespace: row(nameSchema, "mesh-system", "Namespace of the control plane."),
   revision: row(
@@ -113,7 +112,7 @@ export const VALUES = {
   podSecurity: row(
     z.enum(["", "privileged", "baseline", "restricted"]),
     "",
-    "Level of PodSecurity that the control plane's namespace enforces; empty: no label. `restricted` admits the server. The node's plugin in the same namespace needs `privileged`.",
+    "Level of PodSecurity that the control plane's namespace enforces; empty: no label. `restricted` admits the server. The node's plugin and the node tunnel in the same namespace need `privileged`.",
   ),
   "meshd.replicas": row(count, 2, "Servers without autoscaling."),
   "meshd.autoscaling": row(
@@ -167,10 +166,59 @@ export const VALUES = {
     { requests: { cpu: "100m", memory: "100Mi" } },
     "Requests and limits of the installer.",
   ),
+  "ambient.enabled": row(
+    flag,
+    false,
+    "Ambient mode: servers serve node tunnels and waypoints, and every node has the node agent and the tunnel. Sidecars that start from then on also take connections of tunnels.",
+  ),
+  "ambient.enablementSelector": row(
+    anyText,
+    "",
+    "Which pods are in ambient mode, as the YAML text of AMBIENT_ENABLEMENT_SELECTOR; empty: pods, and pods of namespaces, with the label `mesh.io/dataplane-mode: ambient`.",
+  ),
+  "ambient.dnsCapture": row(flag, true, "The tunnel answers DNS of pods in ambient mode."),
+  "ambient.ipv6": row(flag, true, "Pods in ambient mode have rules for IPv6 too."),
+  "ambient.trustedNodeAccounts": row(
+    anyText,
+    "",
+    "Further accounts of node tunnels that may ask for the certificates of pods on their node, as `NAMESPACE/NAME`, comma separated. The tunnel below is among them.",
+  ),
+  "tunnel.image": row(
+    expecting(image, "the name of an image"),
+    "docker.io/istio/ztunnel",
+    "Image of the node tunnel, without its tag: Istio's ztunnel, or your copy of it.",
+  ),
+  "tunnel.tag": row(expecting(image, "the tag of an image"), "1.27.0", "Tag of the image of the node tunnel."),
+  "tunnel.clusterId": row(
+    expecting(label, "the name of a cluster"),
+    "Orch",
+    "Name of the cluster, which must be the name that the servers have (CLUSTER_ID).",
+  ),
+  "tunnel.network": row(
+    expecting(label, "the name of a network"),
+    "",
+    "Network of the cluster's pods, which must be the label `topology.mesh.io/network` of the control plane's namespace; empty: the default network.",
+  ),
+  "tunnel.terminationGracePeriodSeconds": row(
+    z.int({ error: "a whole number" }).min(6).max(86400),
+    30,
+    "Seconds that an ending tunnel has. Open connections are reset five seconds before the end.",
+  ),
+  "tunnel.env": row(list, [], "Further variables of the tunnel, as `- { name: NAME, value: TEXT }`."),
+  "tunnel.resources": row(
+    fields,
+    { requests: { cpu: "200m", memory: "512Mi" } },
+    "Requests and limits of the tunnel.",
+  ),
+  "gatewayApi.deployments": row(
+    flag,
+    true,
+    "The servers deploy managed Gateways of the Gateway API. For this they may make Deployments, Services and accounts in every namespace.",
+  ),
+  "gatewayApi.classes": row(flag, true, "The servers make the built-in classes of Gateways when they are missing."),
   gateways: row(z.array(fields), [], "Gateways, each with the values of a gateway."),
 } as const satisfies Readonly<Record<string, ValueRow>>;
 
-/** Path of a value. */
 export type ValuePath = keyof typeof VALUES;
 
 /** All values by path; the items of `gateways` are complete too. */

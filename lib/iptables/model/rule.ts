@@ -12,6 +12,9 @@ export interface PortRange {
   readonly last: number;
 }
 
+/** A mark: all bits, or the bits of a mask. */
+export type Mark = number | { readonly value: number; readonly mask: number };
+
 /** The match of a rule. All parts must hold; a part left out holds for every packet. */
 export interface RuleMatch {
   /** Source range, `address/bits`. */
@@ -22,6 +25,7 @@ export interface RuleMatch {
   readonly in?: string;
   /** Outgoing device. */
   readonly out?: string;
+  readonly notOut?: string;
   readonly protocol?: "tcp" | "udp";
   readonly sourcePort?: number;
   readonly destinationPort?: PortRange;
@@ -30,10 +34,10 @@ export interface RuleMatch {
   /** State of the connection in the kernel's tracking. */
   readonly state?: "INVALID" | "RELATED,ESTABLISHED";
   /** Mark of the packet. */
-  readonly mark?: number;
-  readonly notMark?: number;
+  readonly mark?: Mark;
+  readonly notMark?: Mark;
   /** Mark of the packet's connection. */
-  readonly connmark?: number;
+  readonly connmark?: Mark;
   /** User of the sending process. */
   readonly uid?: number;
   /** Group of the sending process. */
@@ -49,6 +53,8 @@ export type RuleTarget =
   | { readonly kind: "mark"; readonly mark: number }
   /** Copies the packet's mark to its connection, or back. */
   | { readonly kind: "save mark" | "restore mark" }
+  /** Marks the packet's connection. */
+  | { readonly kind: "set connmark"; readonly mark: Mark }
   /** Tracks the connection in a separate zone. */
   | { readonly kind: "zone"; readonly zone: number };
 
@@ -87,6 +93,7 @@ function matchWords(m: RuleMatch): string[] {
   if (m.notDestination !== undefined) add("!", "-d", m.notDestination);
   if (m.in !== undefined) add("-i", m.in);
   if (m.out !== undefined) add("-o", m.out);
+  if (m.notOut !== undefined) add("!", "-o", m.notOut);
   if (m.protocol !== undefined) add("-p", m.protocol);
   const [one, ...more] = m.notDestinationPorts ?? [];
   if (m.sourcePort !== undefined || m.destinationPort !== undefined || (one !== undefined && more.length === 0)) {
@@ -97,9 +104,9 @@ function matchWords(m: RuleMatch): string[] {
   }
   if (one !== undefined && more.length > 0) add("-m", "multiport", "!", "--dports", [one, ...more].join(","));
   if (m.state !== undefined) add("-m", "conntrack", "--ctstate", m.state);
-  if (m.mark !== undefined) add("-m", "mark", "--mark", hex(m.mark));
-  if (m.notMark !== undefined) add("-m", "mark", "!", "--mark", hex(m.notMark));
-  if (m.connmark !== undefined) add("-m", "connmark", "--mark", hex(m.connmark));
+  if (m.mark !== undefined) add("-m", "mark", "--mark", markText(m.mark));
+  if (m.notMark !== undefined) add("-m", "mark", "!", "--mark", markText(m.notMark));
+  if (m.connmark !== undefined) add("-m", "connmark", "--mark", markText(m.connmark));
   if (m.uid !== undefined) add("-m", "owner", "--uid-owner", String(m.uid));
   if (m.gid !== undefined) add("-m", "owner", "--gid-owner", String(m.gid));
   return words;
@@ -126,6 +133,8 @@ function targetWords(target: RuleTarget, family: Family): string[] {
       return ["-j", "CONNMARK", "--save-mark", "--nfmask", "0xffffffff", "--ctmask", "0xffffffff"];
     case "restore mark":
       return ["-j", "CONNMARK", "--restore-mark", "--nfmask", "0xffffffff", "--ctmask", "0xffffffff"];
+    case "set connmark":
+      return ["-j", "CONNMARK", "--set-xmark", markText(target.mark)];
     case "zone":
       return ["-j", "CT", "--zone", String(target.zone)];
   }
@@ -134,6 +143,10 @@ function targetWords(target: RuleTarget, family: Family): string[] {
 /** `8080`, or `8080:8090`. */
 export function portText({ first, last }: PortRange): string {
   return first === last ? String(first) : `${first}:${last}`;
+}
+
+function markText(mark: Mark): string {
+  return typeof mark === "number" ? hex(mark) : `${hex(mark.value)}/${hex(mark.mask)}`;
 }
 
 function hex(value: number): string {

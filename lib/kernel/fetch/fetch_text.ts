@@ -7,7 +7,6 @@
  */
 import { isWebAddress, shownAddress, WEB_ADDRESS } from "./web_address.ts";
 
-/** Limits of a fetch. */
 export interface FetchLimits {
   /** Milliseconds for the whole fetch. */
   readonly timeout: number;

@@ -23,7 +23,6 @@ const SETTLE_MS = 50;
 /** The state of a watched file: the text, undefined for an absent file, or the reason for a failed read. */
 export type FileText = string | undefined | { readonly unreadable: string };
 
-/** A watched file. */
 export interface WatchedFile {
   /** Ends watching. Resolves when no work is left. */
   stop(): Promise<void>;

@@ -3,7 +3,7 @@
  * numbers to decide about the level, so a suppressed line costs only its arguments. Pass a function for an expensive
  * message.
  *
- * Permissions: those of the targets.
+ * Permissions: the permissions of the targets.
  *
  * @module
  */

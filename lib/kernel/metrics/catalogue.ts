@@ -26,7 +26,6 @@ export const metricCatalogue = { ...xdsMetrics, ...modelMetrics, ...platformMetr
 /** Type of the table. */
 export type MetricCatalogue = typeof metricCatalogue;
 
-/** Name of a metric. */
 export type MetricName = keyof MetricCatalogue;
 
 /** Names of the metrics with a given type. */
@@ -34,7 +33,6 @@ export type MetricNameOf<T extends MetricType> = {
   [K in MetricName]: MetricCatalogue[K]["type"] extends T ? K : never;
 }[MetricName];
 
-/** Labels of a metric. */
 export type LabelsOf<K extends MetricName> = MetricCatalogue[K]["labels"][number];
 
 /** The table as rows, in order. */

@@ -24,4 +24,10 @@ export const ownMetrics = {
     "Remote clusters by state (syncing, synced, timeout, closed): 1 for the present state of a cluster, else 0.",
     ["cluster", "status"],
   ),
+  mesh_rollouts: gauge(
+    "D",
+    "Objects of which only some proxies have the newest version, by phase: spreading, soaking, taken_back.",
+    ["phase"],
+  ),
+  mesh_rollouts_ended: sum("D", "Ended rollouts by outcome: settled, taken_back.", ["outcome"]),
 } as const satisfies Record<string, Metric>;

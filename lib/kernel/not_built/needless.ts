@@ -8,6 +8,10 @@ import type { Program } from "../program/program.ts";
 
 /** The settings, with the reason. */
 export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
+  ALLOW_SWITCH_TO_HOST_NS:
+    "the node agent runs in the node's own network (`hostNetwork`), and enters no other to exempt the node's probes",
+  AMBIENT_RECONCILE_POD_RULES_ON_STARTUP:
+    "the rules in pods are always compared with the wanted rules: at start, and pod after pod from then on",
   HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED: "Envoy has no such switch any more",
   PEER_METADATA_DISCOVERY: "stock Envoy has no such extension",
   USE_REMOTE_CERTS: "a secret `cacerts` of the configuration's API is used wherever no folder has an authority",

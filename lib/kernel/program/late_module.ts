@@ -1,6 +1,6 @@
 /**
- * Modules loaded under a name that is made at run time. The runtime reads and parses a visible import, with all further
- * imports, before any command of the program runs.
+ * Modules loaded under a name that is made at run time. If the name stood in the code, the runtime would read and parse
+ * the module, with all modules that it imports, before any command of the program runs.
  *
  * @module
  */

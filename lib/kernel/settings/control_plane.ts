@@ -21,10 +21,17 @@ export const controlPlaneSettings = {
   PILOT_ENABLE_ALPHA_GATEWAY_API: bool(
     "DAC",
     false,
-    "Read the alpha kinds of the Gateway API; they must be installed.",
+    "Read the alpha versions of the Gateway API's kinds, where the cluster serves no later version, and its experimental kinds.",
   ),
   PILOT_ENABLE_AMBIENT: bool("DAC", false, "Ambient mode; nothing of it works without."),
-  PILOT_ENABLE_AMBIENT_WAYPOINTS: bool("DAC", false, "Run the controllers that ambient mode needs.", { ambient: true }),
+  PILOT_ENABLE_AMBIENT_WAYPOINTS: bool(
+    "DAC",
+    false,
+    "Serve waypoints, the proxies in front of services in ambient mode.",
+    {
+      ambient: true,
+    },
+  ),
   PILOT_ENABLE_ANALYSIS: bool("DAC", false, "Analyse configuration and write the findings into each object's status."),
   PILOT_ENABLE_CDS_CACHE: bool("DAC", true, "Keep encoded clusters. Needs PILOT_ENABLE_XDS_CACHE."),
   PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: bool(
@@ -33,7 +40,11 @@ export const controlPlaneSettings = {
     "Read workload entries of remote clusters, for services of their cluster and for service entries.",
   ),
   PILOT_ENABLE_EDS_DEBOUNCE: bool("DAC", true, "Hold back endpoint changes like others: fewer pushes, a little later."),
-  PILOT_ENABLE_GATEWAY_API: bool("DAC", true, "Read the Gateway API; its kinds must be installed."),
+  PILOT_ENABLE_GATEWAY_API: bool(
+    "DAC",
+    true,
+    "Read the Gateway API from the cluster; its definitions must be installed.",
+  ),
   PILOT_ENABLE_GATEWAY_API_DEPLOYMENT_CONTROLLER: bool(
     "DAC",
     true,

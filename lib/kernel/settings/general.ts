@@ -7,10 +7,19 @@ import { bool, choice, str } from "./define.ts";
 
 /** Security, identity and safety variables. */
 export const generalSettings = {
-  AMBIENT_ENABLE_MULTI_NETWORK: bool("DAC", false, "Ambient workloads may be reached across networks."),
-  AMBIENT_ENABLE_STATUS: bool("DAC", false, "Write what ambient mode did with an object into that object's status.", {
-    ambient: true,
-  }),
+  AMBIENT_ENABLE_MULTI_NETWORK: bool(
+    "DAC",
+    false,
+    "Node tunnels reach workloads of other networks and of remote clusters, proxies those of other networks, and Gateways of class `mesh-east-west` are deployed. Needs PILOT_ENABLE_AMBIENT.",
+  ),
+  AMBIENT_ENABLE_STATUS: bool(
+    "DAC",
+    false,
+    "Write into AuthorizationPolicies what node tunnels and waypoints do with them, and into Services, ServiceEntries and WorkloadEntries whether their waypoint is used.",
+    {
+      ambient: true,
+    },
+  ),
   CA_TRUSTED_NODE_ACCOUNTS: str(
     "DAC",
     "",

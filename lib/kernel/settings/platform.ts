@@ -23,13 +23,13 @@ export const platformSettings = {
   ENABLE_INGRESS_WAYPOINT_ROUTING: bool(
     "DAC",
     false,
-    "Gateways go through a service's waypoint when the service is labelled `mesh.io/ingress-use-waypoint`.",
+    "Gateways use a service's waypoint if the service or its namespace has the label `mesh.io/ingress-use-waypoint: true`. Needs PILOT_ENABLE_AMBIENT_WAYPOINTS.",
     { ambient: true },
   ),
   ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES: bool(
     "DAC",
     false,
-    "Policies with a workload selector also hold, at layer 4, in front of a waypoint.",
+    "AuthorizationPolicies without targetRefs also hold at waypoints, for connections: of the root namespace, of the waypoint's namespace, and by labels. A refused connection gets the status 403. Needs PILOT_ENABLE_AMBIENT_WAYPOINTS.",
   ),
   ENABLE_LEADER_ELECTION: bool("DAC", true, "Run controllers only in the elected instance; off: assume one instance."),
   ENABLE_LOCALITY_WEIGHTED_LB_CONFIG: bool(

@@ -11,6 +11,7 @@
  * @module
  */
 import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
+import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { rootReach, type SelectingKind, type Selection, selectionOf } from "./selection.ts";
 
@@ -23,10 +24,18 @@ export interface SelectableWorkload {
    * objects. Absent: none.
    */
   readonly targets?: readonly TargetName[];
+  /**
+   * Of a waypoint: the objects whose policies hold, in place of labels and namespaces. Absent: the workload is no
+   * waypoint.
+   */
+  readonly ofWaypoint?: readonly PlacedTarget[];
 }
 
 /** A target of a policy. */
 export type TargetName = Pick<PolicyTargetReference, "group" | "kind" | "name">;
+
+/** A target with its namespace, which is the namespace of its policies. */
+export type PlacedTarget = TargetName & { readonly namespace: string };
 
 /** The objects for a workload, each list with the oldest first. */
 export interface Selected<K extends SelectingKind> {
@@ -80,6 +89,12 @@ class NamespaceSelections<K extends SelectingKind> {
     return this.#found.get("")?.list() ?? NONE;
   }
 
+  /** The objects that name a target. */
+  naming(targets: readonly TargetName[]): readonly ConfigObject<K>[] {
+    const found = new Set(targets.flatMap((target) => this.#found.get(targetKey(target))?.list() ?? NONE));
+    return found.size < 2 ? [...found] : [...found].sort(oldest);
+  }
+
   /** The objects for chosen workloads, among them the given workload. */
   choosing({ labels, targets = [] }: SelectableWorkload): readonly ConfigObject<K>[] {
     if (this.#found.size === 1 && this.#found.has("")) return NONE;
@@ -101,10 +116,20 @@ const NONE: readonly never[] = [];
 /** All objects of a kind. */
 export class SelectionIndex<K extends SelectingKind> {
   readonly #rootNamespace: string;
+  readonly #selectsGateways: boolean;
+  readonly #holdsAtWaypoints: boolean;
   readonly #byNamespace = new Map<string, NamespaceSelections<K>>();
 
-  constructor(rootNamespace: string) {
+  /**
+   * @param selectsGateways Whether objects without targets are also for workloads with the label of a Gateway: see
+   * `selectsGateways` of `./selection.ts`. Workloads that serve a Gateway without the label are always selected: an
+   * object of the namespace that names them in `spec.addresses` must not take away their policies.
+   * @param holdsAtWaypoints As in `PolicyReach`.
+   */
+  constructor(rootNamespace: string, selectsGateways = true, holdsAtWaypoints = false) {
     this.#rootNamespace = rootNamespace;
+    this.#selectsGateways = selectsGateways;
+    this.#holdsAtWaypoints = holdsAtWaypoints;
   }
 
   /**
@@ -130,11 +155,38 @@ export class SelectionIndex<K extends SelectingKind> {
 
   /** The objects for a workload. */
   select(workload: SelectableWorkload): Selected<K> {
+    if (workload.ofWaypoint !== undefined) return this.#ofWaypoint(workload.namespace, workload.ofWaypoint);
+    const { namespace, labels, targets = [] } = workload;
+    if (!this.#selectsGateways && labels[GATEWAY_NAME_LABEL] !== undefined) {
+      return { root: NONE, namespace: NONE, workload: this.#byNamespace.get(namespace)?.naming(targets) ?? NONE };
+    }
+    return this.#reaching(workload);
+  }
+
+  /** The objects without targets for a workload, whatever the workload serves. */
+  withoutTargets({ namespace, labels }: Pick<SelectableWorkload, "namespace" | "labels">): Selected<K> {
+    return this.#reaching({ namespace, labels });
+  }
+
+  #reaching(workload: SelectableWorkload): Selected<K> {
     const own = this.#byNamespace.get(workload.namespace);
     return {
       root: this.#ofRoot(workload),
       namespace: own?.forAll() ?? NONE,
       workload: own?.choosing(workload) ?? NONE,
+    };
+  }
+
+  /** Policies name what is behind a waypoint. Labels of the waypoint's own workload choose nothing. */
+  #ofWaypoint(namespace: string, targets: readonly PlacedTarget[]): Selected<K> {
+    const named = Map.groupBy(targets, (target) => target.namespace);
+    const found = [...named].flatMap(([of, there]) => this.#byNamespace.get(of)?.naming(there) ?? NONE);
+    const workload = [...new Set(found)].sort(oldest);
+    if (!this.#holdsAtWaypoints) return { root: NONE, namespace: NONE, workload };
+    return {
+      root: namespace === this.#rootNamespace ? NONE : this.#byNamespace.get(this.#rootNamespace)?.forAll() ?? NONE,
+      namespace: this.#byNamespace.get(namespace)?.forAll() ?? NONE,
+      workload,
     };
   }
 

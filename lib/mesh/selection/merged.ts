@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";
-import { withTargets } from "./gateway_target.ts";
+import { type FindTargets, type PolicyReach, withLabelledTarget } from "./gateway_targets.ts";
 import { type Selected, SelectionIndex } from "./index.ts";
 import { type PolicyWorkload, RememberedPolicies } from "./remembered.ts";
 import type { SelectingKind } from "./selection.ts";
@@ -31,12 +31,15 @@ interface MergedEntry<K extends SelectingKind, P> {
 export class MergedSelection<K extends SelectingKind, P> {
   readonly #merging: Merging<K, P>;
   readonly #selection: SelectionIndex<K>;
+  readonly #targets: FindTargets;
   /** By the keys of the merged objects. An entry lives until an object goes. */
   readonly #merged = new Map<string, MergedEntry<K, P>>();
   readonly #remembered = new RememberedPolicies((workload) => this.find(workload));
 
-  constructor(rootNamespace: string, merging: Merging<K, P>) {
-    this.#selection = new SelectionIndex(rootNamespace);
+  constructor(rootNamespace: string, merging: Merging<K, P>, reach: PolicyReach = {}) {
+    const { selectsGateways, holdsAtWaypoints, targets } = reach;
+    this.#selection = new SelectionIndex(rootNamespace, selectsGateways, holdsAtWaypoints);
+    this.#targets = targets ?? withLabelledTarget;
     this.#merging = merging;
   }
 
@@ -57,6 +60,11 @@ export class MergedSelection<K extends SelectingKind, P> {
     return namespaces;
   }
 
+  /** To be called when workloads may have other targets. */
+  forget(): void {
+    this.#remembered.forget();
+  }
+
   /**
    * The policy of a workload. The same object until a version of a merged object changes.
    *
@@ -66,9 +74,14 @@ export class MergedSelection<K extends SelectingKind, P> {
     return this.#remembered.of(workload);
   }
 
+  /** The objects for a workload, also those that do not decide. */
+  select(workload: PolicyWorkload): Selected<K> {
+    return this.#selection.select(this.#targets(workload));
+  }
+
   /** As `of`, for a single question about a workload. */
   find(workload: PolicyWorkload): P {
-    const objects = this.#merging.choose(this.#selection.select(withTargets(workload)));
+    const objects = this.#merging.choose(this.select(workload));
     if (objects.length === 0) return this.#merging.nothing;
     const name = objects.map(({ key }) => key).join(" ");
     const known = this.#merged.get(name);

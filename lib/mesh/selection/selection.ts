@@ -39,6 +39,8 @@ export type RootReach = "any" | "all";
 
 interface SelectingRow<K extends SelectingKind> {
   readonly root: RootReach;
+  /** With selectors for gateways switched off, workloads of Gateways of the Gateway API are chosen by targets alone. */
+  readonly switched?: true;
   readonly selection: (spec: ConfigObject<K>["spec"]) => Selection;
 }
 
@@ -57,7 +59,7 @@ function ofPolicy({ selector, targetRef, targetRefs = [] }: Policy): Selection {
 
 /** All rows. The reach of the root namespace is Istio's rule for each kind. */
 const SELECTING: { readonly [K in SelectingKind]: SelectingRow<K> } = {
-  AuthorizationPolicy: { root: "any", selection: ofPolicy },
+  AuthorizationPolicy: { root: "any", switched: true, selection: ofPolicy },
   PeerAuthentication: { root: "all", selection: ofPolicy },
   ProxyConfig: { root: "all", selection: ofPolicy },
   ProxyFilter: {
@@ -67,13 +69,13 @@ const SELECTING: { readonly [K in SelectingKind]: SelectingRow<K> } = {
       targets: targetRefs,
     }),
   },
-  RequestAuthentication: { root: "any", selection: ofPolicy },
+  RequestAuthentication: { root: "any", switched: true, selection: ofPolicy },
   Sidecar: {
     root: "all",
     selection: ({ workloadSelector }) => ({ labels: workloadSelector?.labels ?? none, targets: [] }),
   },
-  Telemetry: { root: "all", selection: ofPolicy },
-  WasmPlugin: { root: "any", selection: ofPolicy },
+  Telemetry: { root: "all", switched: true, selection: ofPolicy },
+  WasmPlugin: { root: "any", switched: true, selection: ofPolicy },
 };
 
 /** All kinds with chosen workloads. */
@@ -92,4 +94,13 @@ export function selectionOf<K extends SelectingKind>(object: ConfigObject<K>): S
 /** The reach of objects of a kind in the root namespace. */
 export function rootReach(kind: SelectingKind): RootReach {
   return SELECTING[kind].root;
+}
+
+/**
+ * Whether objects of a kind without targets choose workloads of Gateways of the Gateway API.
+ *
+ * @param gatewaySelectors `ENABLE_SELECTOR_BASED_ORCH_GATEWAY_POLICY`.
+ */
+export function selectsGateways(kind: SelectingKind, gatewaySelectors: boolean): boolean {
+  return gatewaySelectors || SELECTING[kind].switched !== true;
 }

@@ -8,7 +8,8 @@
 import type { TelemetryAccessLogging } from "../../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
-import { MergedSelection } from "../selection/merged.ts";
+import type { PolicyReach } from "../selection/gateway_targets.ts";
+import { MergedSelection, type Merging } from "../selection/merged.ts";
 import type { PolicyWorkload } from "../selection/remembered.ts";
 import { SharedValues } from "../../incremental/weak_table.ts";
 import { mergedMetrics, type MetricsUse, type MetricsUses } from "./metrics.ts";
@@ -33,14 +34,15 @@ export class TelemetryIndex {
   /** The number of Telemetries with metrics. */
   #ofMetrics = 0;
 
-  constructor(mesh: MeshConfig) {
+  constructor(mesh: MeshConfig, reach: PolicyReach = {}) {
     const parts = new SharedParts(mesh);
     this.#measuredByDefault = (mesh.defaultProviders.metrics ?? []).length > 0;
-    this.#merged = new MergedSelection(mesh.rootNamespace, {
+    const merging: Merging<"Telemetry", EffectiveTelemetry> = {
       choose: ({ root, namespace, workload }) => [...root.slice(0, 1), ...namespace.slice(0, 1), ...workload],
       merge: (objects) => parts.merged(objects),
       nothing: parts.merged([]),
-    });
+    };
+    this.#merged = new MergedSelection(mesh.rootNamespace, merging, reach);
   }
 
   /**
@@ -54,6 +56,11 @@ export class TelemetryIndex {
     this.#ofMetrics += added.filter(saysMetrics).length - removed.filter(saysMetrics).length;
     const namespaces = this.#merged.update(removed, added);
     return this.measures === before ? namespaces : new Set(["*"]);
+  }
+
+  /** To be called when workloads may have other targets. */
+  forget(): void {
+    this.#merged.forget();
   }
 
   /** Whether the metrics of any workload may be measured. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { Analysis } from "../../analyze/analysis.ts";
+import { servedGatewayApi } from "../../analyze/reader/source.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
 import { refusedKeys } from "../../config/refused/refused_keys.ts";
@@ -125,7 +126,11 @@ function* analysisFindings(
   const analysis = new Analysis({
     store,
     facts,
-    settings: { domainSuffix: mesh.domain, assumeServices, whole },
+    settings: {
+      ...{ domainSuffix: mesh.domain, assumeServices, whole },
+      waypoints: mesh.settings.PILOT_ENABLE_AMBIENT_WAYPOINTS,
+    },
+    gatewayApi: servedGatewayApi(mesh.gatewayApi, { domain: mesh.domain, isFolder: true }, mesh.settings),
     now,
     failed: (key, error) => mesh.failures.push({ what: `analysis of ${key}`, error }),
   }, translator.mesh);

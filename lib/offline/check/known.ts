@@ -78,7 +78,6 @@ export type Baseline = z.infer<typeof baselineFile>;
 /** A finding of a baseline, without its line: a finding is still known after a move. */
 type KnownFinding = Baseline["findings"][number];
 
-/** The baseline of findings. */
 export function baselineOf(findings: readonly Finding[]): Baseline {
   const known = findings.map(knownOf).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   return { version: 1, findings: known };

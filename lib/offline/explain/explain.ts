@@ -16,6 +16,7 @@ import {
 import { isIp } from "../../registry/address.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { type Endpoint, portCauses } from "../../registry/types.ts";
+import { trialText } from "../../simulate/explain.ts";
 import { simulate } from "../../simulate/simulate.ts";
 import type {
   ClusterStep,
@@ -28,9 +29,11 @@ import { parseOutboundClusterName } from "../../translate/destination/names.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { arriving, type DialledEndpoint, type MadeConnection, unendedTls, wrongServer } from "./arrival.ts";
 import type { ManifestEndpoint } from "./manifest.ts";
+import { dialOf, type OwnDial } from "./own_listeners.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
 import { namesOf, type ResolvedHost, resolveHost, type Resolver } from "./resolve.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
+import { endByTunnel, explainedByTunnel, refusedAt, type TunnelledWay } from "./tunnel.ts";
 import type { ExplainWorld } from "./world.ts";
 
 /** Explains the way of a request from a client's proxy, or from a workload without a proxy. */
@@ -40,33 +43,60 @@ export async function explainRequest(
   world: ExplainWorld,
 ): Promise<Explanation> {
   const isGateway = profileOf(from.type).gateways;
-  const resolved: ResolvedHost = isGateway
+  const named: ResolvedHost = isGateway
     ? { ip: from.address, port: question.port, http: question.scheme === "unknown" }
     : resolveHost(question.host, question.port, from, world.resolver);
-  const sent = simulatedRequest(question, resolved, isGateway ? "direct" : "outbound", from.address);
-  const own = from.runs === false ? undefined : await hopOf(from, sent, world);
+  const dial = isGateway || from.runs === false ? REDIRECTED : await ownDial(question, named, from, world);
+  const resolved = dial.how === "socket" ? dial.resolved : named;
+  const direction = isGateway || dial.how === "socket" ? "direct" : "outbound";
+  const sent = simulatedRequest(question, resolved, direction, from.address);
+  const { method, authority, path, headers } = question;
+  const destination = shownAddress(resolved.ip, resolved.port);
+  const service = ownerOf(resolved);
+  const request = {
+    ...{ method, authority, path, headers, scheme: sent.protocol, destination },
+    ...(service === undefined ? {} : { service }),
+  };
+  const tunnels = from.runs === false ? world.tunnels?.() : undefined;
+  const client = tunnels?.client(from);
+  if (tunnels && client) {
+    const way = endByTunnel(client, resolved, tunnels.state);
+    const { hop, ...behind } = await behindTunnel(way, { sent, from, resolved, world });
+    return explainedByTunnel(question, request, behind, hop === undefined ? [] : [hop]);
+  }
+  const own = from.runs === false || dial.how === "past" ? undefined : await hopOf(from, sent, world);
   const simulation = own?.simulation ?? withoutProxy(resolved, world.resolver);
-  const notes = [...resolvedNotes(resolved, world)];
-  if (own === undefined) notes.push(`no proxy runs beside ${from.namespace}/${from.name}: the request leaves as it is`);
+  const notes = [...resolvedNotes(resolved, world), ...trialNotes(own)];
+  if (dial.how === "past") notes.push(dial.note);
+  else if (own === undefined) {
+    notes.push(`no proxy runs beside ${from.namespace}/${from.name}: the request leaves as it is`);
+  }
   const behind: FirstHop = { simulation, sent, from, resolved, world, notes };
   const ways = await waysOf(behind);
   const mirrors = await mirrorsOf(behind);
   const main = mainShare(ways);
   notes.push(...hiddenNotes(question.host, own, from, world));
-  const { method, authority, path, headers } = question;
-  const destination = shownAddress(resolved.ip, resolved.port);
-  const service = ownerOf(resolved);
   return {
-    request: {
-      ...{ method, authority, path, headers, scheme: sent.protocol, destination },
-      ...(service === undefined ? {} : { service }),
-    },
+    request,
     hops: [own, main?.hop].filter((hop) => hop !== undefined),
     end: withConditions(main?.end ?? endOf(simulation), [own, main?.hop]),
     shares: ways.length > 1 ? ways : [],
     mirrors,
     notes: [...new Set(notes)],
   };
+}
+
+const REDIRECTED: OwnDial = { how: "redirected" };
+
+async function ownDial(
+  question: ReadQuestion,
+  resolved: ResolvedHost,
+  from: ProxyOnWay,
+  world: ExplainWorld,
+): Promise<OwnDial> {
+  // Which listeners count depends on the port alone.
+  const resources = await world.resources(from, simulatedRequest(question, resolved, "outbound", from.address));
+  return dialOf(resources, question.host, resolved, from);
 }
 
 /** An end that holds only if certain secrets exist. Their state is not known. */
@@ -107,8 +137,13 @@ function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorl
   const { meta: { namespace, name }, origin } = manifest.fact;
   const at = place(origin, "");
   const where = at === undefined ? "" : ` (${at.file}:${at.line})`;
-  yield `Service ${namespace}/${name} is known from its manifest alone${where}, and Services of manifests are not served ` +
-    `yet: proxies get no cluster and no endpoints of it`;
+  yield `Service ${namespace}/${name} is known from its manifest alone${where}, and Services of manifests are served ` +
+    `only with --registries=File: proxies get no cluster and no endpoints of it`;
+}
+
+/** What policies on trial would refuse. */
+function trialNotes(hop: ExplainedHop | undefined): string[] {
+  return (hop?.simulation.onTrial ?? []).map(trialText);
 }
 
 async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: ExplainWorld): Promise<ExplainedHop> {
@@ -232,7 +267,8 @@ async function throughProxy(
   }
   const made = { sent, simulation, cluster, endpoint, from, resolver: world.resolver };
   if (proxy.runs === false) {
-    const unended = unendedTls(made, `no proxy beside ${name} ends mutual TLS`);
+    const unended = unendedTls(made, `no proxy beside ${name} ends mutual TLS`) ??
+      refusedByTunnel(made, proxy, world);
     if (unended === undefined) notes.push(`no proxy runs beside ${name}: the workload gets the request as it is`);
     return { end: unended ?? end };
   }
@@ -241,11 +277,37 @@ async function throughProxy(
   const hop = await hopOf(proxy, suffixed && host !== "" ? { ...request, host: withSuffix(host) } : request, world);
   const shared = sharedPortNote(hop, endpoint.port, world.resolver);
   if (shared !== undefined) notes.push(shared);
+  notes.push(...trialNotes(hop));
   const taken = hop.simulation.outcome.kind === "forwarded" ? undefined : endOf(hop.simulation);
   if (taken !== undefined && proxy.runs === undefined) {
     notes.push(`nothing says whether a proxy runs beside ${name}; without one it gets the request as it is`);
   }
   return { hop, end: failedHandshake(made, hop, proxy) ?? taken ?? end };
+}
+
+/** The way behind the tunnel of the client: through the sidecar of the reached workload, if a sidecar runs there. */
+async function behindTunnel(
+  { end, notes, reached }: TunnelledWay,
+  { sent, from, resolved, world }: Pick<FirstHop, "sent" | "from" | "resolved" | "world">,
+): Promise<Pick<TunnelledWay, "end" | "notes"> & Pick<ExplainedShare, "hop">> {
+  const proxy = reached && world.workloadAt(reached.address);
+  if (reached === undefined || proxy === undefined || proxy.runs !== true) return { end, notes };
+  const simulation = leadingTo("EDS", [{ ...plain(reached), ...reached.hbone ? { hbone: true } : {} }]);
+  const [cluster] = simulation.steps as readonly ClusterStep[];
+  const more: string[] = [];
+  const made = { cluster: cluster!, endpoint: cluster!.endpoints[0]!, end };
+  const way = await throughProxy(proxy, made, { simulation, sent, from, resolved, world, notes: more });
+  return { ...way, notes: [...notes, ...more] };
+}
+
+/** The end at the tunnel of a server in ambient mode. Undefined: no tunnel is there, or the tunnel accepts. */
+function refusedByTunnel({ endpoint, from, resolver }: MadeConnection, to: ProxyOnWay, world: ExplainWorld) {
+  const tunnels = world.tunnels?.();
+  const server = tunnels?.client(to);
+  if (tunnels === undefined || server === undefined) return undefined;
+  const identity = endpoint.hbone ? resolver.identityOf(from) : undefined;
+  const destination = { ip: endpoint.address, port: endpoint.port };
+  return refusedAt(server, { source: from.address, destination, ...identity ? { identity } : {} }, tunnels.state);
 }
 
 /** How mutual TLS fails at a proxy, before the proxy looks at the content. */

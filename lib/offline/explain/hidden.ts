@@ -4,12 +4,13 @@
  *
  * @module
  */
-import { gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
+import { isServedBy } from "../../config/kinds/gateway/workloads.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
 import { importsHost, importsService, parseImports } from "../../mesh/imports.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
+import type { Scope } from "../../mesh/scope.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
@@ -38,6 +39,7 @@ export function hiddenObjects(host: string, client: SeeingClient, { mesh, object
       ? []
       : hiddenServices(names, client, narrowed, mesh)),
     ...hiddenRoutes(names, client, narrowed, { mesh, object }),
+    ...isGateway ? [] : routesOfOthers(host, scope, mesh),
     ...hiddenRules(host, client, mesh),
   ];
 }
@@ -91,16 +93,29 @@ function* hiddenRoutes(
   }
 }
 
+/** Routes at a service of another namespace than the namespace from which the client gets the host. */
+function* routesOfOthers(host: string, scope: Scope, { virtualServices }: AskedMesh["mesh"]): Iterable<string> {
+  const names = [host, ...wildcardsOver(host)];
+  const service = names.map((name) => scope.service(name)).find((one) => one !== undefined);
+  if (service === undefined) return;
+  for (const one of names.flatMap((name) => virtualServices.forHost(name))) {
+    const { serviceNamespace, causes, namespace, name } = one;
+    if (!isVisible(one, scope.namespace) || scope.isAboutService(one, host)) continue;
+    const key = causes[0] ?? `VirtualService/${namespace}/${name}`;
+    yield `${key} has rules for ${host} of namespace ${serviceNamespace}, and the client gets the host from ${service.cause}`;
+  }
+}
+
 /** Whether the rules are for clients of this sort: for sidecars, or for the client as a gateway. */
 function isFor(
   { gateways }: EffectiveVirtualService,
-  { labels, type }: SeeingClient,
+  { labels, namespace, type }: SeeingClient,
   object: AskedMesh["object"],
 ): boolean {
   if (!profileOf(type).gateways) return gateways.includes(MESH_GATEWAY);
   return gateways.some((full) => {
     const gateway = full === MESH_GATEWAY ? undefined : object(`Gateway/${full}`) as AnyConfigObject | undefined;
-    return gateway?.kind === "Gateway" && gatewaySelects(gateway, labels);
+    return gateway?.kind === "Gateway" && isServedBy(gateway, { namespace, labels });
   });
 }
 

@@ -20,7 +20,6 @@ export interface ManifestEndpoint {
 
 type FactPort = ServiceFact["fact"]["spec"]["ports"][number];
 
-/** The services of manifests. */
 export class ManifestServices {
   readonly #facts: FactView;
 

@@ -13,6 +13,7 @@ import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Service } from "../../registry/types.ts";
 import { serviceKey } from "../../registry/types.ts";
 import { canonicalIp } from "../../registry/address.ts";
+import { isServedBy } from "../../config/kinds/gateway/workloads.ts";
 import { FactIndex } from "../../config/facts/fact_index.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
@@ -24,13 +25,24 @@ import { hiddenObjects } from "./hidden.ts";
 import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
 import { folderSecrets } from "./secrets.ts";
+import type { TunnelWorld } from "./tunnel.ts";
+import { tunnelWorldOf } from "./tunnel_mesh.ts";
 import type { ExplainWorld } from "./world.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
+
+/** Whether a Gateway of a workload names a Secret, `namespace/name`, that the workload may then read. */
+function givesRight({ store }: OfflineMesh, secret: string, workload: Parameters<typeof isServedBy>[1]): boolean {
+  return store.list("Gateway").some((gateway) =>
+    gateway.spec.internal?.secrets.includes(secret) && isServedBy(gateway, workload)
+  );
+}
 
 /** The world of explanations, from a mesh and its implied proxies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
   const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
   const isRefused = refusedLookup({ store: mesh.store, findings: () => mesh.index.findings() as Finding[] });
+  // Made on the first question about a workload without a proxy.
+  let tunnels: { readonly made: TunnelWorld | undefined } | undefined;
   return {
     resolver: resolverOf({
       domain: mesh.domain,
@@ -43,7 +55,9 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
     resources: ({ id, namespace, labels }, request) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
       const resources = resourcesForRequest(encodedTables(mesh.join(node)), request);
-      return Promise.resolve({ ...resources, secrets: folderSecrets({ facts: mesh.facts, isRefused }, namespace) });
+      const isPermitted = (secret: string) => givesRight(mesh, secret, { namespace, labels });
+      const secrets = folderSecrets({ facts: mesh.facts, isRefused, isPermitted }, namespace);
+      return Promise.resolve({ ...resources, secrets });
     },
     workloadAt: (address) => {
       const found = proxies.find((proxy) => proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address));
@@ -53,6 +67,7 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       const found = proxies.find(({ cause }) => cause === key);
       return found && onWay(found);
     },
+    tunnels: () => (tunnels ??= { made: tunnelWorldOf(mesh) }).made,
     hidden: (host, client) =>
       hiddenObjects(host, client, { mesh: mesh.pipeline.translator.mesh, object: (key) => mesh.objects.get(key) }),
     object: (key) => mesh.objects.get(key),

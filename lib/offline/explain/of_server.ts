@@ -1,5 +1,5 @@
 /**
- * Explains requests of proxies that are connected to a server.
+ * Explains requests of proxies that are connected to a server, and of pods without a proxy.
  *
  * Permissions: read (the files of the objects, for the lines of fields).
  *
@@ -16,15 +16,19 @@ import { canonicalIp } from "../../registry/address.ts";
 import { runsBeside } from "../beside.ts";
 import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
-import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { findProxy, NoSuchProxy } from "../find_proxy.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { encodedTables } from "../proxy_resources.ts";
+import { describeAtServer } from "../describe/of_server.ts";
+import { NoSuchService } from "../describe/find_service.ts";
+import { connected, isLibrary, podsWithoutProxy } from "../server_workloads.ts";
 import type { ImpliedProxy } from "../workloads.ts";
 import { explainRequest } from "./explain.ts";
 import { hiddenObjects } from "./hidden.ts";
 import { onWay, resolverOf } from "./of_mesh.ts";
 import { BadQuestion, readQuestion } from "./question.ts";
+import type { TunnelWorld } from "./tunnel.ts";
+import { tunnelWorldOfServer } from "./tunnel_server.ts";
 import type { ExplainWorld } from "./world.ts";
 
 /** Longest file read for the line of a field, in bytes. The question must not wait for longer files. */
@@ -38,10 +42,17 @@ export function serverExplainer(domain: string): Explainer {
         const question = readQuestion({ to, method, headers });
         const states = new Map([...view.translator.proxies()].map((state) => [state.proxy.nodeId, state]));
         const all = [...states.values()];
-        const { proxy, note } = findProxy(from, all.map(connected), { domain, gatewaysInNamespace: false });
+        // Most pods of a large mesh are in other namespaces.
+        const bare = podsWithoutProxy(
+          view.facts,
+          ({ meta: { namespace }, spec: { addresses = [] } }) =>
+            from.startsWith(`${namespace}/`) || from.endsWith(`.${namespace}`) || addresses.includes(canonicalIp(from)),
+        );
+        const known = [...all.map(connected), ...bare];
+        const { proxy, note } = findProxy(from, known, { domain, gatewaysInNamespace: false });
         const state = states.get(proxy.node.id);
-        if (state === undefined) throw new NoSuchProxy(note ?? `${from} is not connected`);
-        if (isLibrary(state)) {
+        if (state === undefined && proxy.runs !== false) throw new NoSuchProxy(note ?? `${from} is not connected`);
+        if (state !== undefined && isLibrary(state)) {
           throw new NoSuchProxy(`${from} calls without a proxy: the work of a gRPC library is not judged`);
         }
         const proxies = all.filter((one) => !isLibrary(one)).map(connected);
@@ -51,22 +62,14 @@ export function serverExplainer(domain: string): Explainer {
         throw error;
       }
     },
-  };
-}
-
-function isLibrary({ proxy }: ProxyState): boolean {
-  return profileOf(proxy.properties.type).library;
-}
-
-function connected(
-  { proxy: { id, nodeId, namespace, addresses, serviceAccount, properties } }: ProxyState,
-): ImpliedProxy {
-  const { labels } = properties;
-  const [address = ""] = addresses;
-  const node = { id: nodeId, metadata: { NAMESPACE: namespace, LABELS: labels } };
-  return {
-    ...{ type: id.type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node, runs: true },
-    ...(serviceAccount === "" ? {} : { account: serviceAccount }),
+    describe: (asked, view) => {
+      try {
+        return describeAtServer(asked, view, domain);
+      } catch (error) {
+        const isOfName = error instanceof NoSuchProxy || error instanceof NoSuchService;
+        throw isOfName ? new NotExplained(error.message) : error;
+      }
+    },
   };
 }
 
@@ -89,6 +92,8 @@ function worldOfServer(
   domain: string,
 ): ExplainWorld {
   const places = new FieldPlaces(readSmall);
+  // Made when a workload without a proxy is met. A question sees the same tunnels from its first step to its last.
+  let tunnels: TunnelWorld | undefined;
   const object = (key: string) => {
     const [kind = "", namespace = "", name = ""] = key.split("/");
     const known = KINDS.find((one) => one === kind);
@@ -112,11 +117,17 @@ function worldOfServer(
       return Promise.resolve({ ...resourcesForRequest(encodedTables(state), request), secrets });
     },
     workloadAt: (address) => {
-      const found = proxies.find((proxy) => proxy.address === canonicalIp(address));
-      return found === undefined ? withoutProxy(canonicalIp(address), view) : onWay(found);
+      const ip = canonicalIp(address);
+      const found = proxies.find((proxy) => proxy.address === ip) ??
+        podsWithoutProxy(
+          view.facts,
+          ({ spec: { addresses = [], hostNetwork } }) => !hostNetwork && addresses.includes(ip),
+        )[0];
+      return found === undefined ? withoutProxy(ip, view) : onWay(found);
     },
     // A proxy does not name its workload. The address connects the two.
     workloadOf: () => undefined,
+    tunnels: () => view.tunnels && (tunnels ??= tunnelWorldOfServer(view.tunnels)),
     hidden: (host, client) => hiddenObjects(host, client, { mesh: view.translator.mesh, object }),
     object,
     place: (origin, field) => places.of(origin, field),

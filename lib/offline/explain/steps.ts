@@ -6,6 +6,7 @@
  */
 import { type AnyConfigObject, objectKey } from "../../config/types.ts";
 import type { HttpRoute } from "../../config/kinds/kinds.ts";
+import { type RuleSource, ruleSourceKey, ruleSourceText } from "../../config/kinds/virtual_service/internal.ts";
 import type { ExplainedStep, ProxyOnWay } from "../../debug/explanation.ts";
 import type {
   ClusterStep,
@@ -17,7 +18,7 @@ import type {
   VirtualHostStep,
 } from "../../simulate/types.ts";
 import { parseOutboundClusterName } from "../../translate/destination/names.ts";
-import { hasSegmentPrefixes } from "../../mesh/virtual_service.ts";
+import { keyInMetadata, ruleInMetadata } from "../../translate/message/object_metadata.ts";
 import { type DelegateRules, type RuleAt, rulesBehind } from "./rules.ts";
 import type { ExplainWorld } from "./world.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
@@ -31,7 +32,7 @@ export interface StepSurroundings {
   readonly port: number;
 }
 
-/** The steps about configuration. First bytes and filters are left to the simulation. */
+/** The steps with an object behind them. The simulation's other steps (first bytes, filters) are left out. */
 export function explainedSteps(simulation: Simulation, around: StepSurroundings): ExplainedStep[] {
   let host: VirtualHostStep | undefined;
   return simulation.steps.flatMap((step) => {
@@ -41,7 +42,7 @@ export function explainedSteps(simulation: Simulation, around: StepSurroundings)
   });
 }
 
-/** If several objects share a listener, the step names the object of this request, as the later steps show. */
+/** Several objects may share a listener. The step names the object that later steps of this request name, too. */
 function listenerStep(
   step: Extract<SimulationStep, { step: "listener" }>,
   { steps }: Simulation,
@@ -81,7 +82,10 @@ function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around
   }
 }
 
-/** A virtual listener that keeps a connection is usual only for inbound connections. */
+/**
+ * What is unusual about the choice of the listener; empty: nothing. Only inbound connections usually stay at a virtual
+ * listener.
+ */
 function listenerText(
   { name, why }: Extract<SimulationStep, { step: "listener" }>,
   { port }: StepSurroundings,
@@ -117,25 +121,33 @@ function cause(
   return { object: key, ...(field === "" ? {} : { field }), ...(place === undefined ? {} : { place }) };
 }
 
-/** The virtual service behind the routes, or else the object behind the virtual host. */
+/**
+ * The virtual service behind the routes, or else the object behind the virtual host. If the server derived the virtual
+ * service from routes of the Gateway API, the step names the first route, which a user wrote.
+ */
 function hostStep(step: VirtualHostStep, around: StepSurroundings): ExplainedStep {
   const keys = step.causes ?? [];
-  const key = keys.find((one) => one.startsWith("VirtualService/")) ?? keys[0];
+  const virtualService = keys.find((one) => one.startsWith("VirtualService/"));
+  const isMade = virtualService !== undefined && around.world.object(virtualService)?.origin.from === "derived";
+  const route = isMade ? keys.find((one) => one.startsWith("HTTPRoute/") || one.startsWith("GRPCRoute/")) : undefined;
+  const key = route ?? virtualService ?? keys[0];
   const full = step.name.replace(/:\d+$/, "");
   const name = shortHost(full, around);
   const text = step.domain === full || step.domain === name ? "" : `domain ${step.domain}`;
-  return { what: "host", name, text, ...cause(key, key === undefined ? "" : "spec.hosts", around) };
+  const field = key === undefined ? "" : route === undefined ? "spec.hosts" : "spec.hostnames";
+  return { what: "host", name, text, ...cause(key, field, around) };
 }
 
 type RouteLike = Extract<SimulationStep, { step: "route" | "noRoute" }>;
 
 function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundings): ExplainedStep[] {
-  const key = ruleOwner(step, host);
-  const places = routePlaces(step.routes, key, around);
+  const places = new RulePlaces(step.routes, host, around);
   const rule = (route: Pick<PassedRoute, "index" | "name">, matches: boolean, text: string): ExplainedStep => {
-    const at = places[route.index];
+    const source = ruleInMetadata(step.routes[route.index]?.metadata);
+    if (source !== undefined) return { what: "rule", matches, text, ...sourceStep(source, around) };
+    const { owner, at } = places.of(route.index);
     const name = at === undefined ? route.name || `#${route.index}` : ruleName(at, route.name);
-    return { what: "rule", name, matches, text, ...cause(at?.delegate?.key ?? key, at?.field ?? "", around) };
+    return { what: "rule", name, matches, text, ...cause(at?.delegate?.key ?? owner, at?.field ?? "", around) };
   };
   const passed = step.passed.map((route) => rule(route, false, route.why));
   if (step.step === "noRoute") return passed;
@@ -144,6 +156,13 @@ function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundi
   const { abort } = step;
   const ended = abort === undefined ? "" : `, ${percent(abort.share)} answered ${abort.status} by the fault`;
   return [...passed, rule(step, true, `${step.match}${share}${filters}${ended}`)];
+}
+
+/** The rule of a route in its author's words: `HTTPRoute shop/web rule 2 match 0`. */
+function sourceStep(source: RuleSource, around: StepSurroundings): Pick<ExplainedStep, "name" | "object"> {
+  const { rule, match } = source;
+  const field = `spec.rules[${rule}]${match === undefined ? "" : `.matches[${match}]`}`;
+  return { name: ruleSourceText(source), ...cause(ruleSourceKey(source), field, around) };
 }
 
 /** `2 "beta"`; for the first rule of the delegate that rule 2 names: `2.1 "beta"`. */
@@ -156,18 +175,29 @@ function shortFilter(name: string): string {
   return name.replace(/^envoy\.filters\.http\./, "");
 }
 
-/** Key of the virtual service behind the routes. */
-function ruleOwner(step: RouteLike, host: VirtualHostStep): string | undefined {
-  const named = keyOfConfig(step.step === "route" ? step.cause : step.passed[0]?.cause);
-  return named ?? host.causes?.find((one) => one.startsWith("VirtualService/")) ?? undefined;
-}
+/** The rules behind the routes of a virtual host, which may be of several virtual services. */
+class RulePlaces {
+  readonly #routes: RouteLike["routes"];
+  readonly #around: StepSurroundings;
+  /** Key of the virtual service behind each route. */
+  readonly #owners: readonly (string | undefined)[];
+  readonly #places = new Map<string | undefined, readonly (RuleAt | undefined)[]>();
 
-/** `/apis/GROUP/VERSION/namespaces/NS/virtual-service/NAME` as `VirtualService/NS/NAME`. */
-function keyOfConfig(config: string | undefined): string | undefined {
-  const match = /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config ?? "");
-  if (match === null) return undefined;
-  const kind = match[2]!.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-  return `${kind}/${match[1]}/${match[3]}`;
+  constructor(routes: RouteLike["routes"], { causes = [] }: VirtualHostStep, around: StepSurroundings) {
+    [this.#routes, this.#around] = [routes, around];
+    const first = causes.find((one) => one.startsWith("VirtualService/"));
+    this.#owners = routes.map(({ metadata }) => keyInMetadata(metadata) ?? first);
+  }
+
+  /** The virtual service behind a route, and the place of the rule there. */
+  of(index: number): { readonly owner: string | undefined; readonly at: RuleAt | undefined } {
+    const owner = this.#owners[index];
+    const places = this.#places.getOrInsertComputed(owner, () => {
+      const own = this.#routes.map((route, at) => this.#owners[at] === owner ? route : {});
+      return routePlaces(own, owner, this.#around);
+    });
+    return { owner, at: places[index] };
+  }
 }
 
 function routePlaces(
@@ -182,7 +212,7 @@ function routePlaces(
   const written = {
     rules: object.spec.http ?? [],
     delegateOf: (rule: HttpRoute) => delegateOf(rule, owner, world),
-    segmentPrefixes: hasSegmentPrefixes(object.meta),
+    segmentPrefixes: object.spec.internal !== undefined,
   };
   return rulesBehind(routes, written, { namespace, labels, port, mesh: !profileOf(type).gateways });
 }

@@ -9,6 +9,7 @@ import type { FieldPlace, ProxyOnWay } from "../../debug/explanation.ts";
 import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
+import type { TunnelWorld } from "./tunnel.ts";
 
 /** The world that an explanation reads. */
 export interface ExplainWorld {
@@ -19,6 +20,8 @@ export interface ExplainWorld {
   workloadAt(address: string): ProxyOnWay | undefined;
   /** The pods of a workload, by the workload's key, likewise. */
   workloadOf(key: string): ProxyOnWay | undefined;
+  /** The node tunnels; undefined: no workload is in ambient mode. Absent: nothing is known of tunnels. */
+  tunnels?(): TunnelWorld | undefined;
   /** Sentences about objects for a host that are hidden from a client. */
   hidden(host: string, client: ProxyOnWay): readonly string[];
   /** An object by its key. */

@@ -25,7 +25,6 @@ export interface SentFact extends Pick<Fact, "kind" | "meta" | "origin"> {
   readonly spec: FactSpecs[Exclude<FactKind, "Secret">] | SentSecret;
 }
 
-/** A connected proxy. */
 export interface ConnectedNode extends ProxyNode {
   /** `namespace/name`. */
   readonly name: string;

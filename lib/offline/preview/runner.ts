@@ -2,7 +2,7 @@
  * Answers a server's previews, each in a new worker. Previews run one at a time and in bounded time, and the data for
  * the worker is copied in small parts.
  *
- * Permissions: those of the worker; none of its own.
+ * Permissions: the permissions of the worker; none of its own.
  *
  * @module
  */

@@ -125,7 +125,8 @@ export function readConfigFiles(
   }
   const found = merged.contexts.get(name);
   if (found === undefined) {
-    throw new Error(`${files}: current-context: got ${JSON.stringify(name)}, expected one of ${list(merged.contexts)}`);
+    const field = context === undefined ? "current-context" : "context";
+    throw new Error(`${files}: ${field}: got ${JSON.stringify(name)}, expected one of ${list(merged.contexts)}`);
   }
   const at = merged.clusters.get(found.row.cluster);
   if (at === undefined) {

@@ -81,15 +81,15 @@ export class FileAccess implements AccessSource {
 
   async #readPlace(place: AccessPlace): Promise<ApiAccess> {
     if (place.from === "pod") return await podAccess(place);
-    if (place.from === "files") return await this.#fileAccess(place.files);
+    if (place.from === "files") return await this.#fileAccess(place);
     return await this.#accessOf(readAccessText(place, this.#options.allowed));
   }
 
-  async #fileAccess(files: readonly string[]): Promise<ApiAccess> {
+  async #fileAccess({ files, context: name }: AccessPlace & { readonly from: "files" }): Promise<ApiAccess> {
     const texts = (await Promise.all(files.map(async (file) => ({ file, text: await textOf(file, files.length > 1) }))))
       .filter((one): one is { file: string; text: string } => one.text !== undefined);
     if (texts.length === 0) throw new Error(`${files.join(", ")}: expected an orchestrator config file`);
-    const context = readConfigFiles(texts, treeOf);
+    const context = readConfigFiles(texts, treeOf, name);
     refuseUnsafe(context, this.#options.allowed);
     return await this.#accessOf(context);
   }

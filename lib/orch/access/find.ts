@@ -16,13 +16,21 @@ export type AccessPlace =
     readonly text: string;
     readonly by: string;
   }
-  | { readonly from: "files"; readonly files: readonly string[]; readonly by: string }
+  | {
+    readonly from: "files";
+    readonly files: readonly string[];
+    /** Name of a context in the files. Default: the current context. */
+    readonly context?: string;
+    readonly by: string;
+  }
   | { readonly from: "pod"; readonly server: string; readonly folder: string; readonly by: string };
 
 /** Hints to the place of the access. */
 export interface PlaceHints {
   /** `--orchconfig`; undefined: not given. */
   readonly flag: string | undefined;
+  /** `--context`, which files alone can have: the pod's account does not count then. Default: the current context. */
+  readonly context?: string | undefined;
   /** Variable `KUBECONFIG`: files, separated by colons; empty: no files. */
   readonly variable: string;
   /** Address of the API in the pod's variables; an empty host: the program does not run in a pod. */
@@ -39,11 +47,15 @@ const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Where access is described; undefined: nowhere. */
 export function findAccess(hints: PlaceHints): AccessPlace | undefined {
-  const { flag, variable, host, port, accountFolder = ACCOUNT_FOLDER, home } = hints;
-  if (flag !== undefined) return { from: "files", files: [flag], by: "flag --orchconfig" };
+  const { flag, context, variable, host, port, accountFolder = ACCOUNT_FOLDER, home } = hints;
+  const inFiles = (files: readonly string[], by: string): AccessPlace => ({
+    ...{ from: "files", files, by },
+    ...context === undefined ? {} : { context },
+  });
+  if (flag !== undefined) return inFiles([flag], "flag --orchconfig");
   const files = variable.split(":").filter((file) => file !== "");
-  if (files.length > 0) return { from: "files", files, by: "variable KUBECONFIG" };
-  if (host !== "" && exists(`${accountFolder}/token`)) {
+  if (files.length > 0) return inFiles(files, "variable KUBECONFIG");
+  if (context === undefined && host !== "" && exists(`${accountFolder}/token`)) {
     const at = host.includes(":") ? `[${host}]` : host;
     return {
       from: "pod",
@@ -53,7 +65,7 @@ export function findAccess(hints: PlaceHints): AccessPlace | undefined {
     };
   }
   const file = `${home}/.kube/config`;
-  return home !== "" && exists(file) ? { from: "files", files: [file], by: file } : undefined;
+  return home !== "" && exists(file) ? inFiles([file], file) : undefined;
 }
 
 function exists(path: string): boolean {

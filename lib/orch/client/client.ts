@@ -31,14 +31,13 @@ export interface ApiCall {
   /** Longest wait for the head of the answer, milliseconds. Default: the client's. */
   readonly within?: number;
   /**
-   * Whether the request ignores the rate limit, for the few requests that must be in time while thousands wait.
-   * Default: false.
+   * Whether the request ignores the rate limit: one of few requests that must be in time while thousands wait, or a
+   * request that another limit has let through. Default: false.
    */
-  readonly urgent?: boolean;
+  readonly unlimited?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Inputs of a client. */
 export interface ApiClientParts {
   readonly access: AccessSource;
   /** Default: no limit. */
@@ -99,7 +98,7 @@ export class ApiClient {
     const ms = call.within ?? this.#parts.within ?? HEAD_MS;
     let cancel = () => {};
     try {
-      const waited = call.urgent ? 0 : await limit?.take(stop.signal) ?? 0;
+      const waited = call.unlimited ? 0 : await limit?.take(stop.signal) ?? 0;
       const began = this.clock.monotonic();
       cancel = this.clock.after(ms, () => stop.abort(new Error(`no answer within ${ms / 1000} s`)));
       const response = await this.#exchange(call, method, stop.signal);

@@ -19,7 +19,6 @@ import { InformerMachine, type InformerStep, type ListAge } from "./machine.ts";
 import { type Projector, readLines, readPage, type ReadParts } from "./read.ts";
 import { type ApiResource, listPath, type ListScope } from "./resource.ts";
 
-/** Options of an informer. */
 export interface InformerOptions<T> extends ListScope {
   readonly resource: ApiResource;
   readonly project: Projector<T>;
@@ -68,6 +67,8 @@ export class Informer<T> {
   readonly #firstSync = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #lastTrouble: string | undefined;
+  /** Since when nothing is heard. */
+  #troubledSince = 0;
   /** Whether the API has refused the resource, and has not given objects since. */
   #isRefused = false;
   /** Ends the present watch. */
@@ -91,6 +92,11 @@ export class Informer<T> {
   /** Why nothing is heard of the API at the moment; undefined: all is well. */
   get trouble(): string | undefined {
     return this.#lastTrouble;
+  }
+
+  /** Since when nothing is heard of the API, milliseconds since the epoch; undefined: all is well. */
+  get troubledSince(): number | undefined {
+    return this.#lastTrouble === undefined ? undefined : this.#troubledSince;
   }
 
   get size(): number {
@@ -206,6 +212,7 @@ export class Informer<T> {
   #report(error: ApiError): void {
     const { troubled, log, resource: { plural: resource } } = this.options;
     troubled?.(error);
+    this.#troubledSince = this.troubledSince ?? this.#client.clock.now();
     this.#lastTrouble = error.message;
     if (error.transient) return this.#outage.fails(this, error, log, { resource });
     this.#outage.works(this, log, { resource });

@@ -12,11 +12,10 @@ import { ApiError, asApiError } from "../client/api_error.ts";
 import type { ApiClient } from "../client/client.ts";
 import { outageOf } from "../client/outage.ts";
 import { createObject, getObject, type ObjectPlace, replaceObject } from "../resources/objects.ts";
-import { LOCK_RESOURCES, type LockName, LOCKS } from "./locks.ts";
+import { LOCK_RESOURCES, lockForm, type LockName } from "./locks.ts";
 import { type Candidate, ELECTION_TIMES, ElectionMachine } from "./machine.ts";
 import { type LockRecord, readLock, writeLock } from "./record.ts";
 
-/** Options of an election. */
 export interface ElectionOptions extends Candidate {
   readonly lock: LockName;
   /** Where the lock is. */
@@ -54,7 +53,7 @@ export class Election {
     this.options = options;
     this.#client = client;
     this.#clock = client.clock;
-    const form = LOCKS[options.lock];
+    const form = lockForm(options.lock);
     const { identity, key, goesBefore } = options;
     // A lease does not name its holder's revision, so no candidate has precedence.
     this.#machine = new ElectionMachine({ identity, key, ...form === "Lease" || !goesBefore ? {} : { goesBefore } });
@@ -148,7 +147,7 @@ export class Election {
       const record = this.#machine.released(this.#wall, this.#clock.monotonic());
       const { seen } = this.#machine;
       if (record === undefined || seen === undefined) return;
-      const body = writeLock(LOCKS[this.options.lock], record, seen.object);
+      const body = writeLock(lockForm(this.options.lock), record, seen.object);
       await this.#asked(undefined, (call) => replaceObject(this.#client, this.#place, seen.version, body, call));
     } catch (error) {
       this.#failed(asApiError(error, `giving back ${this.options.lock}`));
@@ -174,12 +173,12 @@ export class Election {
 
   async #read(signal: AbortSignal | undefined): Promise<boolean> {
     const object = await this.#asked(signal, (call) => getObject(this.#client, this.#place, call));
-    const lock = object === undefined ? undefined : readLock(LOCKS[this.options.lock], object);
+    const lock = object === undefined ? undefined : readLock(lockForm(this.options.lock), object);
     return this.#machine.read(lock, this.#clock.monotonic());
   }
 
   async #write(signal: AbortSignal): Promise<void> {
-    const form = LOCKS[this.options.lock];
+    const form = lockForm(this.options.lock);
     const { seen } = this.#machine;
     const body = writeLock(form, this.#machine.record(this.#wall), seen?.object);
     const sent = this.#clock.monotonic();
@@ -196,7 +195,7 @@ export class Election {
   /** One request, limited to the time between two attempts. The client's rate limit does not apply. */
   async #asked<T>(
     signal: AbortSignal | undefined,
-    ask: (call: { readonly signal: AbortSignal; readonly urgent: true }) => Promise<T>,
+    ask: (call: { readonly signal: AbortSignal; readonly unlimited: true }) => Promise<T>,
   ): Promise<T> {
     const late = new AbortController();
     const ms = ELECTION_TIMES.retry;
@@ -204,7 +203,7 @@ export class Election {
     try {
       return await ask({
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
-        urgent: true,
+        unlimited: true,
       });
     } finally {
       cancel();

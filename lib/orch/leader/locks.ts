@@ -26,8 +26,6 @@ export const LOCKS = {
   "mesh-status-leader": "Lease",
   /** Status of the mesh's kinds, as the analysis finds. */
   "mesh-analyze-leader": "ConfigMap",
-  /** Status of the kinds of the Gateway API. */
-  "mesh-gateway-status-leader": "ConfigMap",
   /** Addresses of service entries. */
   "mesh-ip-autoallocate": "ConfigMap",
   /** Taints of nodes with a ready plugin. */
@@ -38,8 +36,33 @@ export const LOCKS = {
   "mesh-auto-registration": "ConfigMap",
 } as const satisfies Readonly<Record<string, LockForm>>;
 
-/** Name of a lock. */
-export type LockName = keyof typeof LOCKS;
+/** Begin of the names of locks of which each revision has one. A revision follows. */
+const OF_REVISIONS = {
+  /** Deployments of the revision's Gateways. */
+  "mesh-gateway-deployment-": "Lease",
+  /** Status of the revision's Gateways and of what is attached to them. */
+  "mesh-gateway-status-leader-": "Lease",
+  /** Staged rollouts of the revision's objects. */
+  "mesh-rollout-leader-": "Lease",
+} as const satisfies Readonly<Record<string, LockForm>>;
+
+/** Name of a lock that belongs to one revision. */
+export type RevisionLockName = `${keyof typeof OF_REVISIONS}${string}`;
+
+export type LockName = keyof typeof LOCKS | RevisionLockName;
+
+/** The lock of a revision. @param revision `REVISION`; empty: `default` */
+export function lockOfRevision(name: keyof typeof OF_REVISIONS, revision: string): RevisionLockName {
+  return `${name}${revision || "default"}`;
+}
+
+/** The resource that keeps a lock. */
+export function lockForm(lock: LockName): LockForm {
+  if (Object.hasOwn(LOCKS, lock)) return LOCKS[lock as keyof typeof LOCKS];
+  const begin = (Object.keys(OF_REVISIONS) as (keyof typeof OF_REVISIONS)[]).find((one) => lock.startsWith(one));
+  // The type of names admits no other begin.
+  return OF_REVISIONS[begin!];
+}
 
 /** Where the locks of a form are. */
 export const LOCK_RESOURCES: Readonly<Record<LockForm, ApiResource>> = {

@@ -34,7 +34,7 @@ export interface ObjectBody {
 type Subresource = "status" | "approval";
 
 /** How a request is made. */
-export type ObjectCall = Pick<ApiCall, "signal" | "within" | "urgent">;
+export type ObjectCall = Pick<ApiCall, "signal" | "within" | "unlimited">;
 
 /** The object; undefined: the object does not exist. */
 export async function getObject(

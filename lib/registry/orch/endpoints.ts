@@ -116,6 +116,7 @@ function placed({ workload, labels, hostname, subdomain, nodeName }: OrchPod): E
     namespace: workload.namespace,
     workloadName: workload.name,
     tlsMode: workload.tlsMode,
+    ...(workload.isCaptured ? { isCaptured: true as const } : {}),
     ...(hostname === undefined ? {} : { hostname }),
     ...(subdomain === undefined ? {} : { subdomain }),
     ...(nodeName === undefined ? {} : { nodeName }),
@@ -163,13 +164,27 @@ function addressesOf(
   return dualStack && of.dualStack && addresses.length > 1 ? addresses : [address];
 }
 
-/** Joins lists: an endpoint that moves between slices is in both slices for a while. */
-export function onceEach(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
-  const seen = new Set<string>();
-  return lists.flatMap((list) =>
-    list.filter(({ address, portName }) => {
-      const id = `${address}|${portName}`;
-      return !seen.has(id) && seen.add(id);
-    })
+/**
+ * Joins slices and the entries that a service selects. An endpoint that moves between slices is in both slices for a
+ * while, perhaps with the old and the new port, so a slice's endpoint is an address and the name of a port. Entries are
+ * written by hand, and each process on a machine may have an entry with a port of its own. So entries differ by port
+ * and network, too.
+ */
+export function onceEach(
+  slices: readonly (readonly Endpoint[])[],
+  entries: readonly Endpoint[],
+): readonly Endpoint[] {
+  const joined = distinct(slices.flat(), ({ address, portName }) => `${address}|${portName}`);
+  return entries.length === 0 ? joined : distinct(
+    [...joined, ...entries],
+    ({ address, portName, port, network }) => `${address}|${portName}|${port}|${network}`,
   );
+}
+
+function distinct(list: readonly Endpoint[], idOf: (one: Endpoint) => string): readonly Endpoint[] {
+  const seen = new Set<string>();
+  return list.filter((one) => {
+    const id = idOf(one);
+    return !seen.has(id) && seen.add(id);
+  });
 }

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import type { Fact } from "../../config/facts/types.ts";
-import { type Labels, NETWORK_LABEL } from "../labels.ts";
+import { isEastWestPart, type Labels, NETWORK_LABEL } from "../labels.ts";
 import type { NetworkEntrance } from "../types.ts";
 
 const PORT_LABEL = "networking.mesh.io/gatewayPort";
@@ -13,9 +13,11 @@ const NODES_ANNOTATION = "traffic.mesh.io/nodeSelector";
 
 /** Port of a network's gateway, unless its label names another port. */
 const GATEWAY_PORT = 15443;
+/** Port of a gateway between networks that takes HBONE. */
+const HBONE_PORT = 15008;
 
 /** A gateway named in the mesh networks by the host of its service. */
-export type NamedGateway = Pick<NetworkEntrance, "network" | "port">;
+export type NamedGateway = Pick<NetworkEntrance, "network" | "port" | "hbone">;
 
 /** Whether clients reach a service by addresses of nodes. */
 export function needsNodes({ meta: { annotations }, spec: { type } }: Fact<"Service">): boolean {
@@ -41,13 +43,15 @@ export function entrancesOf(
   const addresses = [...balanced, ...externalIPs, ...byNode ? nodeAddresses(fact, nodes()) : []];
   const nodePort = (port: number) => byNode ? ports.find((one) => one.port === port)?.nodePort : undefined;
   return addresses.flatMap((address) =>
-    gateways.map(({ network, port }) => ({ network, address, port: nodePort(port) ?? port }))
+    gateways.map(({ port, ...gateway }) => ({ ...gateway, address, port: nodePort(port) ?? port }))
   );
 }
 
 function labelled(labels: Labels): readonly NamedGateway[] | undefined {
   const network = labels[NETWORK_LABEL];
   if (!network) return undefined;
+  // The Service of a deployed gateway for HBONE has the labels of its Gateway.
+  if (isEastWestPart(labels)) return [{ network, port: HBONE_PORT, hbone: true }];
   const port = Number(labels[PORT_LABEL]);
   return [{ network, port: Number.isInteger(port) && port > 0 && port < 65536 ? port : GATEWAY_PORT }];
 }

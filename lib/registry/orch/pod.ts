@@ -4,8 +4,11 @@
  * @module
  */
 import type { ContainerData, ContainerPortData, Fact, ServicePortData } from "../../config/facts/types.ts";
+import { sharedLabels } from "../../config/facts/shared_labels.ts";
 import { canonicalIp, isIp } from "../address.ts";
+import { samePlain } from "../content.ts";
 import {
+  isCapturedPod,
   type Labels,
   localityOf,
   NETWORK_LABEL,
@@ -24,7 +27,7 @@ import { withoutEnd } from "../../kernel/text/edges.ts";
 export interface OrchPod {
   /** `namespace/name`. */
   readonly id: string;
-  /** The workload for reports, without the services that select the pod. */
+  /** The workload for reports: once reported, with the services that select the pod. */
   readonly workload: Workload;
   /** Labels of the pod and of its place. */
   readonly labels: Labels;
@@ -65,12 +68,13 @@ export function convertPod(
   network: string,
   { clusterId, networkOf, drainingLabel }: OrchRegistryOptions,
 ): OrchPod | undefined {
-  if (spec.phase === "Failed" || spec.phase === "Succeeded") return undefined;
+  if (hasEnded(spec)) return undefined;
   const { running, hostname, subdomain } = spec;
   const addresses = (spec.addresses ?? []).filter(isIp).map(canonicalIp);
-  const containers = spec.containers.filter(({ init, sidecar }) => !init || sidecar === true);
+  const containers = servingContainers(spec);
   const nodeName = running?.nodeName;
   const drains = drainingLabel !== "" && !!spec.labels[drainingLabel];
+  // Optional fields come last: behind them the engine would keep all fields in a second object.
   const workload: Workload = {
     id: `pod/${meta.namespace}/${meta.name}`,
     name: workloadName(meta.name, spec),
@@ -86,11 +90,13 @@ export function convertPod(
     health: running?.ready !== true || running.deleting ? "unhealthy" : drains ? "draining" : "healthy",
     ports: namedPorts(containers),
     tlsMode: tlsModeOf(spec.labels, ""),
+    ...isCapturedPod(spec.annotations) ? { isCaptured: true as const } : {},
+    ...spec.hostNetwork ? { sharesNode: true as const } : {},
   };
   return {
     id: `${meta.namespace}/${meta.name}`,
     workload,
-    labels: withPlace(spec.labels, { ...workload, ...(nodeName === undefined ? {} : { nodeName }) }),
+    labels: sharedLabels(withPlace(spec.labels, { ...workload, ...(nodeName === undefined ? {} : { nodeName }) })),
     // A pod has a DNS name only below the headless service that the pod names.
     ...(subdomain === undefined ? {} : { hostname: hostname ?? meta.name, subdomain }),
     ...(nodeName === undefined ? {} : { nodeName }),
@@ -98,8 +104,33 @@ export function convertPod(
   };
 }
 
-/** The ports of a pod behind the ports of the services that select the pod. */
-export function servedPorts(pod: OrchPod, services: Iterable<OrchService>): ServedPort[] {
+/** The containers of a pod with ports for services. */
+export function servingContainers({ containers }: Pick<Fact<"Pod">["spec"], "containers">): readonly ContainerData[] {
+  const serves = ({ init, sidecar }: ContainerData) => !init || sidecar === true;
+  // Most pods keep their list, instead of a copy.
+  return containers.every(serves) ? containers : containers.filter(serves);
+}
+
+/** Whether a pod has ended for good, with success or without. */
+export function hasEnded({ phase }: Pick<Fact<"Pod">["spec"], "phase">): boolean {
+  return phase === "Failed" || phase === "Succeeded";
+}
+
+/** The workload of a pod, with the ports behind the ports of the services that select the pod. */
+export function withServed(pod: OrchPod, services: Iterable<OrchService>): Workload {
+  const serves = servedPorts(pod, services);
+  if (samePlain(serves, pod.workload.serves ?? [])) return pod.workload;
+  const { serves: _, ...workload } = pod.workload;
+  return serves.length === 0 ? workload : { ...workload, serves };
+}
+
+/** A pod with the services of its earlier version, until the services are looked up again. */
+export function withServesOf(old: OrchPod | undefined, now: OrchPod | undefined): OrchPod | undefined {
+  const serves = old?.workload.serves;
+  return now === undefined || serves === undefined ? now : { ...now, workload: { ...now.workload, serves } };
+}
+
+function servedPorts(pod: OrchPod, services: Iterable<OrchService>): ServedPort[] {
   const served: ServedPort[] = [];
   for (const { key, ports } of services) {
     for (const port of ports) {
@@ -107,11 +138,15 @@ export function servedPorts(pod: OrchPod, services: Iterable<OrchService>): Serv
       if (number !== undefined) served.push({ service: key, portName: port.name, port: number });
     }
   }
-  return served.sort((a, b) => a.service === b.service ? 0 : a.service < b.service ? -1 : 1);
+  // A copy has room for its items alone. A list that grew has room for seventeen, and each pod keeps a list.
+  return served.toSorted((a, b) => a.service === b.service ? 0 : a.service < b.service ? -1 : 1);
 }
 
 /** The port of a pod behind a service's port; undefined: no port of the pod has this name. */
-function targetOf({ port, targetPort, protocol }: ServicePortData, { containers }: OrchPod): number | undefined {
+export function targetOf(
+  { port, targetPort, protocol }: ServicePortData,
+  { containers }: Pick<OrchPod, "containers">,
+): number | undefined {
   if (typeof targetPort !== "string") return targetPort || port;
   return ports(containers).find((own) => own.name === targetPort && own.protocol === protocol)?.port;
 }
@@ -121,14 +156,17 @@ function ports(containers: readonly ContainerData[]): readonly ContainerPortData
   return containers.flatMap((container) => container.ports);
 }
 
+const NO_PORTS: Readonly<Record<string, number>> = Object.freeze({});
+
 /** TCP ports by name; the first of a name counts. */
 function namedPorts(containers: readonly ContainerData[]): Readonly<Record<string, number>> {
   const named = ports(containers).filter(({ name, protocol }) => name !== "" && protocol === "TCP");
+  if (named.length === 0) return NO_PORTS;
   return Object.fromEntries(named.toReversed().map(({ name, port }) => [name, port]));
 }
 
 /** The name of the object that made a pod, derived from the pod alone. */
-function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["spec"]): string {
+export function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["spec"]): string {
   const given = labels[WORKLOAD_NAME_LABEL];
   if (given !== undefined) return given;
   if (generated === undefined || owner === undefined) return name;

@@ -37,27 +37,18 @@ import { RegistryCounts } from "./counts.ts";
 import { KnownNetworks } from "./networks.ts";
 import { type AffectedObjects, RegistryObjects } from "./objects.ts";
 import { isRegistryFact, type OrchRegistryOptions, type RegistryKind } from "./options.ts";
-import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
-import { importedService, type OrchService, sharedHostname, sharedKey } from "./service.ts";
-
-/** Which clients may use a cluster's endpoints of a service, in the words of Istio's page. */
-export type Discoverability = "AlwaysDiscoverable" | "DiscoverableFromSameCluster";
-
-/** A service exported from a cluster, or imported into a cluster. */
-export interface SharedService {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly exported: boolean;
-  readonly imported: boolean;
-  /** First address of the import; empty: none. */
-  readonly address: string;
-  /** By host; only of services in the cluster. */
-  readonly discoverability: Readonly<Record<string, Discoverability>>;
-}
+import { nodeLocality, type OrchPod, withServed, withServesOf } from "./pod.ts";
+import { importedService, type OrchService, sharedKey } from "./service.ts";
+import { type SharedService, sharedService } from "./shared_service.ts";
 
 /** Objects, services and pods handled in a single step. */
 const ITEMS_A_STEP = 200;
+
+/**
+ * Workloads in a report. A service entry that selects many workloads is made again for each report, so a report is not
+ * as small as a step.
+ */
+const WORKLOADS_A_REPORT = 1000;
 
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 const NOTHING_BUILT: BuiltEndpoints = Object.freeze({ endpoints: NO_ENDPOINTS, waiting: [] });
@@ -184,25 +175,13 @@ export class OrchRegistry implements Registry {
   /** The services exported from the registry's cluster, or imported into the cluster, by name. */
   sharedServices(): SharedService[] {
     const known = [...this.#objects.shared()].sort();
-    return this.#options.shared === undefined ? [] : known.map((id) => this.#sharedService(id));
-  }
-
-  #sharedService(id: string): SharedService {
-    const [namespace = "", name = ""] = id.split("/");
-    const service = this.#services.get(id)?.service;
-    const imported = this.#imports.get(id);
-    const exported = this.#objects.exported(id);
-    const discoverability: Record<string, Discoverability> = {};
-    const everywhere = exported ? "AlwaysDiscoverable" : "DiscoverableFromSameCluster";
-    if (service !== undefined) {
-      const isLocal = this.#options.shared?.clusterLocal === true;
-      discoverability[service.hostname] = isLocal ? "DiscoverableFromSameCluster" : everywhere;
-      if (this.#options.shared?.host) discoverability[sharedHostname(id)] = everywhere;
-    }
-    return {
-      ...{ cluster: this.clusterId, namespace, name, exported, imported: this.#objects.imported(id) !== undefined },
-      ...{ address: imported?.addresses[0] ?? "", discoverability },
-    };
+    if (this.#options.shared === undefined) return [];
+    return known.map((id) =>
+      sharedService(id, this.#options, {
+        ...{ service: this.#services.get(id)?.service, served: this.#imports.get(id) },
+        ...{ isExported: this.#objects.exported(id), isImported: this.#objects.imported(id) !== undefined },
+      })
+    );
   }
 
   /** Makes everything again: settings outside of the objects, such as networks, have changed. */
@@ -282,12 +261,12 @@ export class OrchRegistry implements Registry {
       this.#reportEndpoints(id);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    this.#reportWorkloads(workloads);
+    yield* this.#reportWorkloads(workloads);
   }
 
   #makePod(id: string, { lists }: AffectedObjects): void {
     const old = this.#pods.get(id);
-    const now = this.#objects.pod(id);
+    const now = withServesOf(old, this.#objects.pod(id));
     if (samePlain(old, now)) return;
     if (old !== undefined) {
       for (const address of old.workload.addresses) this.#podsAt.delete(address, id);
@@ -375,7 +354,7 @@ export class OrchRegistry implements Registry {
     const lists = built.map(({ endpoints }) => endpoints);
     const entries = this.#selectedEntries(of);
     const [only = NO_ENDPOINTS] = lists;
-    const all = lists.length < 2 && entries.length === 0 ? only : onceEach([...lists, entries]);
+    const all = lists.length < 2 && entries.length === 0 ? only : onceEach(lists, entries);
     this.#share(id, of.key, all);
   }
 
@@ -408,20 +387,36 @@ export class OrchRegistry implements Registry {
     this.#sink?.endpoints(key, this.shard, list);
   }
 
-  #reportWorkloads(ids: ReadonlySet<string>): void {
+  /** In several reports: each report also makes the results that other registries select. */
+  *#reportWorkloads(ids: ReadonlySet<string>): Generator<void, void> {
+    let some: string[] = [];
+    for (const id of ids) {
+      some.push(id);
+      if (some.length < WORKLOADS_A_REPORT) continue;
+      this.#reportSome(some);
+      some = [];
+      yield;
+    }
+    this.#reportSome(some);
+  }
+
+  #reportSome(ids: readonly string[]): void {
     const upserted: Workload[] = [];
     const removed: string[] = [];
     for (const id of ids) {
       const pod = this.#pods.get(id);
       const old = this.#reported.get(id);
       // A pod without an address is not there yet.
-      const now = pod === undefined || pod.workload.addresses.length === 0 ? undefined : this.#withServed(pod);
+      const now = pod === undefined || pod.workload.addresses.length === 0
+        ? undefined
+        : withServed(pod, this.#selection.entriesOf(pod.workload));
       if (now === undefined) {
         if (old === undefined) continue;
         this.#reported.delete(id);
         removed.push(old.id);
       } else if (old === undefined || !sameWorkload(old, now)) {
         this.#reported.set(id, now);
+        this.#keep(id, pod!, now);
         upserted.push(now);
       }
     }
@@ -429,9 +424,11 @@ export class OrchRegistry implements Registry {
     if (upserted.length > 0 || removed.length > 0) this.#sink?.workloads(upserted, removed);
   }
 
-  #withServed(pod: OrchPod): Workload {
-    const serves = servedPorts(pod, this.#selection.entriesOf(pod.workload));
-    return serves.length === 0 ? pod.workload : { ...pod.workload, serves };
+  /** The pod has the reported workload itself: a copy for each pod would be kept beside the report. */
+  #keep(id: string, pod: OrchPod, workload: Workload): void {
+    if (pod.workload === workload) return;
+    this.#pods.set(id, { ...pod, workload });
+    this.#selection.addWorkload(workload.id, workload);
   }
 
   /** Several pods share the address of their node: the first pod by name stands for all. */

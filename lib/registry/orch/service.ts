@@ -13,6 +13,7 @@ import { distributionOf } from "../traffic_distribution.ts";
 import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
 import { externalNameOf, standInAddresses, writtenAddresses } from "./stand_in.ts";
+import { EXPORT_TO_ANNOTATION } from "../../config/spelling/spelling.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** A service with facts for the registry alone. */
@@ -32,7 +33,6 @@ export interface OrchService {
   readonly sticky: boolean;
 }
 
-const EXPORT_TO = "networking.mesh.io/exportTo";
 const DISTRIBUTION = "networking.mesh.io/traffic-distribution";
 const ACCOUNTS = "alpha.mesh.io/kubernetes-serviceaccounts";
 const IDENTITIES = "alpha.mesh.io/canonical-serviceaccounts";
@@ -67,7 +67,7 @@ export function convertService(
     ...placed,
     resolution: headless && externalName === undefined ? "passthrough" : "static",
     meshExternal: externalName !== undefined,
-    exportTo: commaList(annotations[EXPORT_TO] ?? ""),
+    exportTo: commaList(annotations[EXPORT_TO_ANNOTATION] ?? ""),
     labels,
     subjectAltNames: identities(namespace, annotations, options.trustDomain()),
     headless,

@@ -40,6 +40,8 @@ export interface ConvertedEntry {
   readonly subjectAltNames: readonly string[];
   /** Labels of the selected workloads; absent: the entry lists its endpoints. */
   readonly selector?: Labels;
+  /** Ports of the selected workloads, all behind the entry's first port; absent: as the entry's ports say. */
+  readonly targetPorts?: readonly number[];
   /** The listed endpoints, for each port of the entry. */
   readonly inline: readonly Endpoint[];
   readonly trafficDistribution?: NonNullable<Service["trafficDistribution"]>;
@@ -47,6 +49,8 @@ export interface ConvertedEntry {
   readonly assigned: ReadonlyMap<string, readonly string[]>;
   /** False: the owner refuses allocated addresses (`networking.mesh.io/enable-autoallocate-ip: "false"`). */
   readonly allocatable: boolean;
+  /** Only routes lead to the hosts. */
+  readonly routesOnly?: true;
 }
 
 /** Sets of labels of an entry that are searched for an equal set. */
@@ -89,10 +93,12 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     labels: meta.labels,
     subjectAltNames: spec.subjectAltNames === undefined ? NOTHING : [...new Set(spec.subjectAltNames)],
     ...(spec.workloadSelector ? { selector: spec.workloadSelector.labels ?? {} } : {}),
+    ...(spec.internal?.targetPorts ? { targetPorts: spec.internal.targetPorts } : {}),
     inline: inlineEndpoints(spec.endpoints ?? [], meta.namespace, ports, options),
     ...(distribution ? { trafficDistribution: distribution } : {}),
     assigned: assignedAddresses(object.assigned),
-    allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false",
+    allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false" && spec.internal === undefined,
+    ...(spec.internal?.routesOnly ? { routesOnly: true } : {}),
   };
 }
 
@@ -181,6 +187,20 @@ export function workloadEndpoint(
   return endpointAt(workload, labels, { address, port: number, portName: port.name });
 }
 
+/**
+ * The endpoints of a workload of a pool: each target port is an endpoint of the entry's only port. Undefined: the entry is
+ * no pool.
+ */
+export function poolEndpoints(
+  { ports, targetPorts }: ConvertedEntry,
+  workload: Workload,
+  labels: Labels,
+): Endpoint[] | undefined {
+  if (targetPorts === undefined) return undefined;
+  const [portName, address] = [ports[0]?.name ?? "", workload.addresses[0] ?? ""];
+  return isIp(address) ? targetPorts.map((port) => endpointAt(workload, labels, { address, port, portName })) : [];
+}
+
 /** An endpoint with all facts of its workload, at a place chosen by the caller. */
 export function endpointAt(
   workload: Workload,
@@ -201,6 +221,7 @@ export function endpointAt(
     namespace: workload.namespace,
     workloadName: workload.name,
     tlsMode: workload.tlsMode,
+    ...(workload.isCaptured ? { isCaptured: true as const } : {}),
   };
 }
 

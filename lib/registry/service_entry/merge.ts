@@ -113,6 +113,8 @@ function serviceOf(
     labels: base.labels,
     subjectAltNames,
     headless: false,
+    ...(base.targetPorts ? { picked: true } : {}),
+    ...(base.routesOnly ? { routesOnly: true } : {}),
     ...(base.trafficDistribution ? { trafficDistribution: base.trafficDistribution } : {}),
     creationTimestamp: base.createdAt,
     cause: base.key,

@@ -28,6 +28,7 @@ import {
   exactAddresses,
   hostEndpoints,
   isOneHost,
+  poolEndpoints,
   takesAddresses,
   workloadEndpoint,
 } from "./convert.ts";
@@ -83,7 +84,7 @@ export class ServiceEntryRegistry implements Registry {
   readonly #health = new ReportedHealth();
   /** Workloads for selectors: own workloads by key, workloads of other registries by source and id. */
   readonly #workloads = new Map<string, Workload>();
-  readonly #selection = new WorkloadSelection<ConvertedEntry>();
+  readonly #selection = new WorkloadSelection<ConvertedEntry>(() => this.#workloads);
   readonly #addresses = new ServiceAddresses();
   readonly #assignedListeners = new Set<(entries: ReadonlySet<string>) => void>();
   readonly #merged = new Map<ServiceKey, MergedService>();
@@ -434,10 +435,8 @@ export class ServiceEntryRegistry implements Registry {
       if (made === undefined) this.#made.set(workload, made = new WeakMap());
       let labels = this.#labels.get(workload);
       if (labels === undefined) this.#labels.set(workload, labels = endpointLabels(workload));
-      return entry.ports.flatMap((port) => {
-        const known = made.get(port);
-        if (known !== undefined) return known;
-        const endpoint = workloadEndpoint(workload, labels, port, entry.resolution);
+      return poolEndpoints(entry, workload, labels) ?? entry.ports.flatMap((port) => {
+        const endpoint = made.get(port) ?? workloadEndpoint(workload, labels, port, entry.resolution);
         if (endpoint !== undefined) made.set(port, endpoint);
         return endpoint ?? [];
       });

@@ -8,7 +8,6 @@
  * @module
  */
 
-/** A version of TLS. */
 export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
 export interface TlsPolicy {

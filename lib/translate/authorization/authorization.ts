@@ -6,6 +6,7 @@
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { type Finding, lossOf, warningOf } from "../../finding/finding.ts";
+import { isDryRun } from "../../config/kinds/authorization_policy/dry_run.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { hasExtension } from "../filters/extension.ts";
 import { HTTP_EXT_AUTHZ, httpExtAuthzFilter } from "../filters/http/ext_authz/filter.ts";
@@ -15,13 +16,7 @@ import type { NetworkFilterSlots } from "../filters/network/order.ts";
 import { NETWORK_EXT_AUTHZ, NETWORK_RBAC, networkExtAuthzFilter, networkRbacFilter } from "../filters/network/rbac.ts";
 import { findingsOnce } from "../message/finding.ts";
 import type { Reader } from "../reader/reader.ts";
-import {
-  type AuthorizationFilters,
-  authorizationFilters,
-  type Carrier,
-  isDryRun,
-  type UnaskedPolicy,
-} from "./filters.ts";
+import { type AuthorizationFilters, authorizationFilters, type Carrier, type UnaskedPolicy } from "./filters.ts";
 import type { InexpressibleRule } from "./rules.ts";
 
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
@@ -52,6 +47,11 @@ export class Authorization {
   /** Keys of the policies. */
   get causes(): readonly string[] {
     return this.#policies.map(({ key }) => key);
+  }
+
+  /** Whether a policy may refuse traffic. */
+  get isEnforced(): boolean {
+    return this.#policies.some(isEnforced);
   }
 
   /** Filters for chains of HTTP requests. */
@@ -139,7 +139,7 @@ function httpCarrier(read: Reader, hbone: boolean): Carrier<HttpFilter> {
   };
 }
 
-/** Libraries ask no authorizer, mark nothing and try nothing. */
+/** gRPC libraries have no external authorizers, no audit marks and no dry runs. */
 function libraryCarrier(): Carrier<HttpFilter> {
   return { http: true, library: true, hbone: false, rbacName: HTTP_RBAC, rbac: httpRbacFilter, ask: () => undefined };
 }

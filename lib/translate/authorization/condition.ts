@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MeshConfig } from "../../config/mesh/types.ts";
+import type { MeshTrustDomains } from "../../config/mesh/trust_domains.ts";
 
 /** The place for which a rule is built. */
 export interface RuleSite {
@@ -18,9 +18,14 @@ export interface RuleSite {
    * state.
    */
   readonly hbone: boolean;
+  /**
+   * A CONNECT is judged, not what it carries: only the client and the port of the CONNECT's address are known. With
+   * `http` false.
+   */
+  readonly connect: boolean;
   /** The proxy's build has the matcher of path templates. */
   readonly pathTemplates: boolean;
-  readonly mesh: Pick<MeshConfig, "trustDomain" | "trustDomainAliases">;
+  readonly mesh: MeshTrustDomains;
 }
 
 /** A property that rules compare. `M` is Envoy's matcher for the property: a principal or a permission. */
@@ -29,7 +34,7 @@ export interface Attribute<M> {
   readonly httpOnly?: true;
   /**
    * The attribute comes from other filters, or from properties that gRPC libraries ignore. A library would skip the
-   * condition.
+   * condition. A CONNECT has the properties of the tunnel, not of the connection inside.
    */
   readonly proxyOnly?: true;
   /** Undefined: Envoy cannot express the value, or would refuse the matcher. */
@@ -97,7 +102,7 @@ export function conjunction<M>(
  */
 function matchers<M>(attribute: Attribute<M>, values: readonly string[], place: RuleSite): M[] | undefined {
   if (values.length > 0 && attribute.httpOnly && !place.http) return undefined;
-  if (values.length > 0 && attribute.proxyOnly && place.library) return undefined;
+  if (values.length > 0 && attribute.proxyOnly && (place.library || place.connect)) return undefined;
   const found = values.map((value) => attribute.matcher(value, place)).filter((one) => one !== undefined);
   return found.length === values.length ? found : undefined;
 }

@@ -10,6 +10,7 @@
  */
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { isDryRun } from "../../config/kinds/authorization_policy/dry_run.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { type Authorizer, authorizer } from "../filters/http/ext_authz/authorizer.ts";
 import { hasExtension } from "../filters/extension.ts";
@@ -26,6 +27,8 @@ export interface Carrier<F> {
   readonly library?: true;
   /** Connections arrived by HBONE. */
   readonly hbone: boolean;
+  /** The filters judge CONNECTs. */
+  readonly connect?: true;
   readonly rbac: (
     config: Pick<
       envoy.extensions.filters.network.rbac.v3.RBAC,
@@ -89,6 +92,7 @@ export function authorizationFilters<F>(
     library: carrier.library === true,
     pathTemplates: !carrier.library && hasExtension(read, URI_TEMPLATE),
     hbone: carrier.hbone,
+    connect: carrier.connect === true,
     mesh: read.mesh(),
   });
   const building: BuildingFilters<F> = { read, carrier, placeOf, inexpressible: [], unasked: [] };
@@ -96,11 +100,6 @@ export function authorizationFilters<F>(
   const external = customFilters(building, of("CUSTOM"));
   const own = (["AUDIT", "DENY", "ALLOW"] as const).flatMap((action) => ruleFilter(building, of(action), action));
   return { external, own, inexpressible: building.inexpressible, unasked: building.unasked };
-}
-
-/** Whether a policy is a dry run: the policy's decisions are counted and logged, but not enforced. */
-export function isDryRun({ meta, spec }: AuthorizationPolicy): boolean {
-  return DRY_RUN[spec.action] !== undefined && /^(?:1|t|true)$/i.test(meta.annotations["mesh.io/dry-run"] ?? "");
 }
 
 function ruleFilter<F>(

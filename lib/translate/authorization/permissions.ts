@@ -33,15 +33,27 @@ const paths: PermissionAttribute = {
     return pathTemplates && isTemplate(value) ? pathTemplate(value) : undefined;
   },
 };
-const ports: PermissionAttribute = { matcher: (value) => ({ destination_port: Number(value) }) };
+const ports: PermissionAttribute = {
+  // The port of the connection is the tunnel's. The CONNECT's address ends with a port as in `WRITTEN_PORT`.
+  matcher: (value, { connect }) =>
+    connect
+      ? { header: { name: ":authority", string_match: { suffix: `:${Number(value)}` } } }
+      : { destination_port: Number(value) },
+};
+
+/** Matches an address whose port is written in a single way, without zeros in front: `10.0.0.1:80`. */
+export const WRITTEN_PORT: Permission = {
+  header: { name: ":authority", string_match: { safe_regex: { regex: ".+:[1-9][0-9]{0,4}" } } },
+};
 
 /** Attributes with a fixed name. */
 const ATTRIBUTES: Readonly<Record<string, PermissionAttribute>> = {
   "destination.port": ports,
   "destination.ip": {
-    matcher: (value) => {
+    // No matcher of Envoy compares the address of a CONNECT with a range.
+    matcher: (value, { connect }) => {
       const range = networkRange(value);
-      return range === undefined ? undefined : { destination_ip: cidrRange(range) };
+      return range === undefined || connect ? undefined : { destination_ip: cidrRange(range) };
     },
   },
   "connection.sni": { proxyOnly: true, matcher: (value) => ({ requested_server_name: textMatcher(value) }) },

@@ -5,34 +5,13 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/schema.ts";
-import type { MeshConfig } from "../../config/mesh/types.ts";
+import { withTrustDomains } from "../../config/mesh/trust_domains.ts";
 import { breaksLines } from "../../config/validation/values.ts";
 import { PEER_PRINCIPAL } from "../hbone/names.ts";
 import { cidrRange, networkRange } from "../listener/address.ts";
 import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
 import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher, textMatcher } from "./values.ts";
-
-/** Stands for the mesh's trust domain in rules, whatever its name. */
-const LOCAL = "cluster.local";
-
-/**
- * The identities that an identity in a rule stands for. In rules, the mesh's trust domain and its aliases are
- * equivalent. An identity stands for itself if its trust domain is foreign or `*`, or its form is not
- * `DOMAIN/ns/NAMESPACE/sa/ACCOUNT`.
- */
-function withTrustDomains(
-  identity: string,
-  { trustDomain, trustDomainAliases }: Pick<MeshConfig, "trustDomain" | "trustDomainAliases">,
-): readonly string[] {
-  const [domain = "", ...rest] = identity.split("/");
-  if (rest.length !== 4 || domain === "*") return [identity];
-  const domains = [trustDomain, ...trustDomainAliases];
-  const isEnd = domain.startsWith("*");
-  const covers = (one: string) => isEnd ? one.endsWith(domain.slice(1)) : one === domain;
-  if (domain !== LOCAL && !domains.some(covers)) return [identity];
-  return [...new Set(domains.map((one) => covers(one) ? identity : [one, ...rest].join("/")))];
-}
 
 type Principal = envoy.config.rbac.v3.Principal;
 type PrincipalAttribute = Attribute<Principal>;

@@ -5,6 +5,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { ConnectionPoolSettings, TcpKeepalive } from "../../config/kinds/common/schema.ts";
+import type { RetryBudget } from "../../config/kinds/destination_rule/internal.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 
@@ -13,8 +14,16 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 /** "No limit" for Envoy. Envoy's own defaults (1024 connections and requests, 3 retries) surprise users. */
 export const UNLIMITED = 0xffff_ffff;
 
-/** The pool fields of a cluster: `connect_timeout`, `circuit_breakers` and, where set, `upstream_connection_options`. */
-export function connectionPool(mesh: MeshConfig, pool: ConnectionPoolSettings | undefined): Cluster {
+/**
+ * The pool fields of a cluster: `connect_timeout`, `circuit_breakers` and, where set, `upstream_connection_options`.
+ *
+ * @param retryBudget Takes the place of the pool's `maxRetries`. Absent: there is none.
+ */
+export function connectionPool(
+  mesh: MeshConfig,
+  pool: ConnectionPoolSettings | undefined,
+  retryBudget?: RetryBudget,
+): Cluster {
   const tcp = pool?.tcp;
   const http = pool?.http;
   const keepalive = tcpKeepalive(mesh.tcpKeepalive, tcp?.tcpKeepalive);
@@ -25,11 +34,22 @@ export function connectionPool(mesh: MeshConfig, pool: ConnectionPoolSettings | 
         max_connections: wrap(tcp?.maxConnections ?? UNLIMITED),
         max_pending_requests: wrap(http?.http1MaxPendingRequests ?? UNLIMITED),
         max_requests: wrap(http?.http2MaxRequests ?? UNLIMITED),
-        max_retries: wrap(http?.maxRetries ?? UNLIMITED),
+        ...(retryBudget ? budget(retryBudget) : { max_retries: wrap(http?.maxRetries ?? UNLIMITED) }),
         track_remaining: true,
       }],
     },
     ...(keepalive && { upstream_connection_options: { tcp_keepalive: keepalive } }),
+  };
+}
+
+/** Envoy ignores `max_retries` beside a budget. */
+function budget({ percent, interval, least }: RetryBudget): envoy.config.cluster.v3.CircuitBreakers.Thresholds {
+  return {
+    retry_budget: {
+      budget_percent: { value: percent },
+      budget_interval: duration(interval),
+      min_retry_concurrency: wrap(least),
+    },
   };
 }
 

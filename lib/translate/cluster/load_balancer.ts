@@ -7,12 +7,15 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_LbPolicy as LbPolicy, HealthStatus } from "../../../proto/gen/enums.ts";
 import type { ConsistentHashLb, LoadBalancerSettings } from "../../config/kinds/destination_rule/schema.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
+import { any } from "../../pb/codec.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import { type LocalityPlan, weighsLocalities } from "../destination/locality_setting.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
+import { PICKED_HEADER, PICKED_NAMESPACE, SERVED_KEY } from "../filters/http/ext_proc/filter.ts";
 import type { Reader } from "../reader/reader.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
+type LoadBalancingPolicy = envoy.config.cluster.v3.LoadBalancingPolicy;
 
 /** The balancer fields of a cluster. The default is LEAST_REQUEST, as in Istio. */
 export function loadBalancer(lb: LoadBalancerSettings | undefined): Cluster {
@@ -95,3 +98,23 @@ function panicThreshold(unhealthySent: boolean, minHealthPercent: number | undef
 
 /** A sticky session may end at a draining endpoint. */
 const stickyStatuses = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];
+
+const POLICIES = "envoy.load_balancing_policies";
+const EXTENSIONS = "envoy.extensions.load_balancing_policies";
+
+/**
+ * The policy of an InferencePool's cluster: endpoints as the endpoint picker says, and otherwise by a usual policy. Metadata comes before the header: a request's metadata is the picker's alone. Several picked
+ * endpoints are tried in turn. The policy tells the picker which endpoint has answered.
+ */
+export function pickedBalancing(): LoadBalancingPolicy {
+  const key = (name: string) => ({ key: PICKED_NAMESPACE, path: [{ key: name }] });
+  return policy(`${POLICIES}.override_host`, `${EXTENSIONS}.override_host.v3.OverrideHost`, {
+    override_host_sources: [{ metadata: key(PICKED_HEADER) }, { header: PICKED_HEADER }],
+    selected_host_key: key(SERVED_KEY),
+    fallback_policy: policy(`${POLICIES}.least_request`, `${EXTENSIONS}.least_request.v3.LeastRequest`, {}),
+  });
+}
+
+function policy(name: string, type: string, config: object): LoadBalancingPolicy {
+  return { policies: [{ typed_extension_config: { name, typed_config: any(type, config) } }] };
+}

@@ -15,12 +15,13 @@ import type { BuildFinding, Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import { isUnderstood } from "../filters/understood.ts";
+import { ingressPath } from "../hbone/ingress.ts";
 import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
-import { hboneSockets } from "./hbone.ts";
+import { hboneSockets, waypointSockets } from "./hbone.ts";
 import { httpOptions, upstreamHttp } from "./http_options.ts";
-import { commonLbConfig, loadBalancer } from "./load_balancer.ts";
+import { commonLbConfig, loadBalancer, pickedBalancing } from "./load_balancer.ts";
 import { clusterMetadata } from "./metadata.ts";
 import { outlierDetection } from "./outlier.ts";
 import { type SentSockets, withProxyHeader } from "./proxy_protocol.ts";
@@ -40,7 +41,10 @@ export function outboundClusters(read: Reader, host: string): Built<Cluster>[] {
 function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | undefined {
   const { policy, port, service, subset } = d;
   const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
-  const tls = upstreamTls(read, d, version);
+  const path = ingressPath(read, d);
+  if (path?.way === "closed") return closedCluster(read, d, path.why);
+  const throughWaypoint = path?.way === "waypoint" ? waypointSockets(read, path.host) : undefined;
+  const tls = throughWaypoint === undefined ? upstreamTls(read, d, version) : {};
   if (tls.closed !== undefined) return closedCluster(read, d, tls.closed);
   // A dynamic cluster must verify the host of a request, unless the rule sets other names or turns verification off.
   const dynamic = d.discovery === "dynamicDns";
@@ -48,8 +52,9 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const autoSanValidation = tls.autoSanValidation ?? dynamic;
   const found = discovery(read, d, !(autoSni && autoSanValidation));
   if (found === undefined) return undefined;
-  const { proxyProtocol } = policy;
-  const hbone = hboneSockets(read, d, tls);
+  // The waypoint sends the PROXY header of the rule.
+  const proxyProtocol = throughWaypoint === undefined ? policy.proxyProtocol : undefined;
+  const hbone = throughWaypoint ?? hboneSockets(read, d, tls);
   const own = hbone?.tls ?? tls;
   const sockets: SentSockets = proxyProtocol === undefined ? own : withProxyHeader(read, own, proxyProtocol);
   const metadata = clusterMetadata(read.settings, {
@@ -64,7 +69,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const message: Cluster = {
     name: d.name,
     alt_stat_name: altStatName(read, d),
-    ...connectionPool(read.mesh(), policy.connectionPool),
+    ...connectionPool(read.mesh(), policy.connectionPool, d.rule?.retryBudget),
     ...balancing(read, d),
     ...found,
     ...httpOptions(read, {
@@ -79,7 +84,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     ...(sockets.matches && { transport_socket_matches: [...sockets.matches] }),
     ...(metadata && { metadata }),
   };
-  const warnings = warningsOf(d, [sockets.warning]);
+  const warnings = warningsOf(d, [sockets.warning, path?.way === "direct" ? path.why : undefined]);
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -134,6 +139,12 @@ function targetPort({ service, port }: DestinationPlan): Cluster {
 export function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));
+  if (d.service.picked) {
+    // Envoy refuses weighted localities beside a policy of this form.
+    const { locality_weighted_lb_config: _, ...rest } = common ?? {};
+    const kept = Object.keys(rest).length > 0 ? { common_lb_config: rest } : {};
+    return { load_balancing_policy: pickedBalancing(), ...kept };
+  }
   const balancer = d.port.protocol === "Redis" && isUnderstood(read, "Redis")
     // Maglev keeps keys at their endpoints when other endpoints come and go.
     ? { lb_policy: LbPolicy.MAGLEV }

@@ -26,7 +26,8 @@ export function passedClusters(read: Reader, host: string): Built<Cluster>[] {
   });
 }
 
-function passedCluster(read: Reader, d: DestinationPlan, discovery: Cluster): Cluster {
+/** The cluster of connections that a gateway does not open, and of datagrams. */
+export function passedCluster(read: Reader, d: DestinationPlan, discovery: Cluster): Cluster {
   const { policy, service, subset, rule } = d;
   const metadata = clusterMetadata(read.settings, {
     services: [service],

@@ -34,7 +34,7 @@ const IDLE_TIMEOUT = 300_000;
 /** The static clusters of a proxy: all three if the proxy knows dialled addresses, else only the first. */
 export function staticClusters(read: Reader): Built<Cluster>[] {
   const messages = [blackHole(read)];
-  if (aspect(read, "originalDestination")) messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
+  if (aspect(read, "originalDestination")) messages.push(passthroughCluster(read), inboundPassthrough(read));
   return messages.map((message) => ({ message, causes: [] }));
 }
 
@@ -48,7 +48,8 @@ function blackHole(read: Reader): Cluster {
   };
 }
 
-function passthrough(read: Reader, name: string): Cluster {
+/** The cluster for the address that the client dialled. */
+export function passthroughCluster(read: Reader, name = PASSTHROUGH): Cluster {
   return {
     name,
     alt_stat_name: statName(name),
@@ -66,5 +67,5 @@ function passthrough(read: Reader, name: string): Cluster {
 
 /** The inbound passthrough cluster for both IP versions: Envoy picks a source address of the destination's version. */
 function inboundPassthrough(read: Reader): Cluster {
-  return { ...passthrough(read, INBOUND_PASSTHROUGH), upstream_bind_config: loopbackBind(read, true) };
+  return { ...passthroughCluster(read, INBOUND_PASSTHROUGH), upstream_bind_config: loopbackBind(read, true) };
 }

@@ -89,6 +89,7 @@ const versions = { tls_minimum_protocol_version: 3, tls_maximum_protocol_version
  * @param version The cluster's HTTP version. The handshake announces a fixed version.
  */
 export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): UpstreamTls {
+  if (d.backendTls?.closed !== undefined) return { closed: `${d.name} is closed: ${d.backendTls.closed}` };
   const asked = d.policy.tls;
   if (asked === undefined) return automaticTls(read, d, version);
   if (asked.mode === "DISABLE") return {};
@@ -117,6 +118,7 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
       ...(mesh?.cipherSuites?.length && { cipher_suites: [...mesh.cipherSuites] }),
     }),
     ...context,
+    ...(d.backendTls && tls.mode === "SIMPLE" && gatewayCertificate(read)),
     ...(version === "http2" && { alpn_protocols: ["h2"] }),
   };
   const named = tls.sni !== undefined || !!tls.subjectAltNames?.length || tls.insecureSkipVerify === true;
@@ -125,6 +127,16 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
     autoSni: tls.sni === undefined,
     autoSanValidation: !named,
   };
+}
+
+/**
+ * The certificate that a gateway presents to backends of BackendTLSPolicies: the certificate of its oldest Gateway with
+ * one. Nothing for other proxies, and for gateways without such a certificate.
+ */
+function gatewayCertificate(read: Reader): CommonTlsContext | undefined {
+  if (!aspect(read, "namedCredentials")) return undefined;
+  const name = read.gateways().find(({ spec }) => spec.internal?.clientCredential)?.spec.internal?.clientCredential;
+  return name === undefined ? undefined : { tls_certificate_sds_secret_configs: [credentialSecret(read, name)] };
 }
 
 /**

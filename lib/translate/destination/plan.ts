@@ -7,12 +7,14 @@
  *
  * @module
  */
+import type { BackendTls } from "../../config/kinds/destination_rule/internal.ts";
 import type { Subset } from "../../config/kinds/destination_rule/schema.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { portCauses, type Resolution, resolutionOf, type Service, type ServicePort } from "../../registry/types.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
-import { outboundClusterName } from "./names.ts";
+import { withBackendTls } from "./backend_tls.ts";
+import { clusterName } from "./cluster_name.ts";
 import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
 
 /**
@@ -29,6 +31,8 @@ export interface DestinationPlan {
   readonly rule: EffectiveDestinationRule | undefined;
   readonly subset: Subset | undefined;
   readonly policy: EffectivePolicy;
+  /** TLS of a BackendTLSPolicy, which is in the policy. Absent: none. */
+  readonly backendTls?: BackendTls;
   readonly discovery: Discovery;
 }
 
@@ -44,13 +48,13 @@ export function destinations(read: Reader, host: string): DestinationPlan[] {
   for (const port of service.ports) {
     if (port.protocol === "UDP") continue;
     const byResolution = discoveryOf(read, service, port);
-    found.push(destination(service, port, rule, undefined, byResolution));
+    found.push(destination(read, service, port, rule, undefined, byResolution));
     const names = new Set<string>();
     for (const subset of rule?.spec.subsets ?? []) {
       // Names are unique within a rule. Merged rules may repeat a name, and the first (older) rule wins.
       if (names.has(subset.name)) continue;
       names.add(subset.name);
-      found.push(destination(service, port, rule, subset, byResolution));
+      found.push(destination(read, service, port, rule, subset, byResolution));
     }
   }
   return found;
@@ -70,10 +74,21 @@ export function destinationOf(
   const rule = read.destinationRule(host);
   const found = subset === "" ? undefined : rule?.spec.subsets?.find((s) => s.name === subset);
   if (subset !== "" && found === undefined) return undefined;
-  return destination(service, port, rule, found, discoveryOf(read, service, port));
+  return destination(read, service, port, rule, found, discoveryOf(read, service, port));
+}
+
+/** The default destination of one port of a service. */
+export function destinationOfPort(
+  read: Reader,
+  service: Service,
+  port: ServicePort,
+  rule: EffectiveDestinationRule | undefined,
+): DestinationPlan {
+  return destination(read, service, port, rule, undefined, discoveryOf(read, service, port));
 }
 
 function destination(
+  read: Reader,
   service: Service,
   port: ServicePort,
   rule: EffectiveDestinationRule | undefined,
@@ -81,16 +96,18 @@ function destination(
   byResolution: Discovery,
 ): DestinationPlan {
   const top = rule?.spec.trafficPolicy;
-  const policy = subset === undefined ? portPolicy(top, port.port) : subsetPolicy(top, subset, port.port);
+  const written = subset === undefined ? portPolicy(top, port.port) : subsetPolicy(top, subset, port.port);
+  const { policy, backendTls } = withBackendTls(written, rule?.backendTls, port.port);
   // The user's PASSTHROUGH balancer makes any service dial the address that the client dialled.
   const passthrough = policy.loadBalancer?.simple === "PASSTHROUGH";
   return {
-    name: outboundClusterName(port.port, subset?.name ?? "", service.hostname),
+    name: clusterName(read, { host: service.hostname, port: port.port, subset: subset?.name ?? "", service }),
     service,
     port,
     rule,
     subset,
     policy,
+    ...(backendTls && { backendTls }),
     discovery: passthrough ? "originalDst" : byResolution,
   };
 }

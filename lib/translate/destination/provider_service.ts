@@ -7,7 +7,7 @@ import type { ProviderService } from "../../config/mesh/provider_schema.ts";
 import { BY_TRAFFIC, providerServiceProblem, writtenService } from "../../mesh/provider_service.ts";
 import { namedService } from "../../mesh/named_service.ts";
 import type { Reader } from "../reader/reader.ts";
-import { outboundClusterName } from "./names.ts";
+import { clusterName } from "./cluster_name.ts";
 import { destinationOf } from "./plan.ts";
 
 /** Where a provider is reached. */
@@ -37,5 +37,5 @@ export function providerCluster(
   // The service's own load balancer, too, may send to the dialled address.
   const found = destinationOf(read, host, provider.port, "");
   if (found?.discovery === "originalDst") return { why: `is of service ${provider.service}, ${BY_TRAFFIC}` };
-  return { hostname: name, cluster: outboundClusterName(provider.port, "", host) };
+  return { hostname: name, cluster: clusterName(read, { host, port: provider.port, subset: "", service }) };
 }

@@ -116,10 +116,13 @@ export function encodeRouteConfiguration(
  * A route configuration from encoded virtual hosts. `virtual_hosts` is field 2 and repeated, and encoded messages
  * concatenate, so nothing is encoded again. Inside the message, virtual hosts have their short names: `name` is field
  * 1, and of a repeated scalar field the last occurrence counts.
+ *
+ * @param named Parts of objects. Default: none, because the virtual hosts themselves name their parts.
  */
 export function encodeInlineRouteConfiguration(
   bare: Built<envoy.config.route.v3.RouteConfiguration>,
   virtualHosts: readonly EncodedResource[],
+  named: readonly string[] = [],
 ): EncodedResource {
   const routeConfiguration = bare.message.name ?? "";
   const head = bytesOf(ROUTE, bare);
@@ -139,5 +142,5 @@ export function encodeInlineRouteConfiguration(
     }
   };
   const causes = [...new Set([...bare.causes, ...virtualHosts.flatMap((v) => v.causes)])];
-  return encodeResource(TYPE.route, routeConfiguration, { size, put }, { causes });
+  return encodeResource(TYPE.route, routeConfiguration, { size, put }, { causes, parts: named });
 }

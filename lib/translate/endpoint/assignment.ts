@@ -7,20 +7,22 @@
  *
  * @module
  */
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, Service, ServicePort } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
 import { acceptsPeerTls, asksForPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import { isReachedByHbone } from "../hbone/ability.ts";
+import { ingressPath } from "../hbone/ingress.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { LeanAssignment } from "./encode.ts";
 import { type ReachedCandidate, withEntrances } from "./entered.ts";
 import { byLocality, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
-import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "./select.ts";
+import { entrancesTo, hasLabels, isResolved, nearEntrances, usableEndpoints, wayInto } from "./select.ts";
+import { waypointAssignment } from "./waypoint.ts";
 
 /** Load assignments of all EDS clusters of a host. A cluster without endpoints has an empty assignment. */
 export function loadAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
@@ -30,9 +32,12 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
   const usable = usableEndpoints(read, service);
   const byPort = new Map<string, ReachedCandidate[]>();
   return wanted.map((d) => {
+    const path = ingressPath(read, d);
+    if (path?.way === "waypoint") return { message: waypointAssignment(read, d, path), causes: causesOf(d) };
+    if (path?.way === "closed") return { message: { cluster_name: d.name }, causes: causesOf(d) };
     let candidates = byPort.get(d.port.name);
     if (candidates === undefined) {
-      candidates = candidatesOf(read, service, usable, d.port.name);
+      candidates = candidatesOf(read, service, usable, d.port);
       byPort.set(d.port.name, candidates);
     }
     return { message: assignment(read, d, candidates), causes: causesOf(d) };
@@ -47,7 +52,10 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
   const parts = parseOutboundClusterName(clusterName);
   const d = parts && destinationOf(read, parts.host, parts.port, parts.subset);
   if (d === undefined || d.discovery !== "eds") return { message: { cluster_name: clusterName }, causes: [] };
-  const candidates = candidatesOf(read, d.service, usableEndpoints(read, d.service), d.port.name);
+  const path = ingressPath(read, d);
+  if (path?.way === "waypoint") return { message: waypointAssignment(read, d, path), causes: causesOf(d) };
+  if (path?.way === "closed") return { message: { cluster_name: clusterName }, causes: causesOf(d) };
+  const candidates = candidatesOf(read, d.service, usableEndpoints(read, d.service), d.port);
   return { message: assignment(read, d, candidates), causes: causesOf(d) };
 }
 
@@ -55,7 +63,7 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
 export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
-    .flatMap((e) => reached(read, d.service, e) ?? []);
+    .flatMap((e) => reached(read, d.service, e, undefined) ?? []);
   return chosen(read, d, candidates);
 }
 
@@ -63,21 +71,35 @@ function candidatesOf(
   read: Reader,
   service: Service,
   usable: readonly Endpoint[],
-  portName: string,
+  port: ServicePort,
 ): ReachedCandidate[] {
   const found: ReachedCandidate[] = [];
   for (const endpoint of usable) {
-    if (endpoint.portName !== portName || endpoint.address !== "" && !isResolved(endpoint.address)) continue;
-    const candidate = reached(read, service, endpoint);
+    if (endpoint.portName !== port.name || endpoint.address !== "" && !isResolved(endpoint.address)) continue;
+    const candidate = reached(read, service, endpoint, port);
     if (candidate !== undefined) found.push(candidate);
   }
   return found;
 }
 
-/** The way to an endpoint; undefined: the proxy cannot reach the endpoint. */
-function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCandidate | undefined {
-  const entrances = entrancesTo(read, endpoint);
-  const dialled = entrances.length === 0;
+/**
+ * The way to an endpoint; undefined: the proxy cannot reach the endpoint.
+ *
+ * @param port Of the service, for endpoints in clusters with endpoints from EDS: other clusters have no gateways for HBONE.
+ */
+function reached(
+  read: Reader,
+  service: Service,
+  endpoint: Endpoint,
+  port: ServicePort | undefined,
+): ReachedCandidate | undefined {
+  const far = wayInto(read, service, endpoint);
+  if (far === "closed") return undefined;
+  if (far === "hbone") return port === undefined ? undefined : throughGateway(read, service, endpoint, port);
+  const all = entrancesTo(read, endpoint);
+  const dialled = all.length === 0;
+  const entrances = nearEntrances(all.filter(({ hbone }) => !hbone), endpoint);
+  if (!dialled && entrances.length === 0) return undefined;
   // Without an address, the endpoint is reachable only through a gateway. The health of an endpoint behind a gateway is
   // a matter of the gateway's network.
   if (dialled ? endpoint.address === "" : endpoint.health !== "healthy") return undefined;
@@ -85,6 +107,19 @@ function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCan
   if (!dialled && way !== "mutual") return undefined;
   const candidate = { endpoint, message: lbEndpoint(read.settings, service, endpoint, way) };
   return dialled ? candidate : { ...candidate, entrances };
+}
+
+/** An endpoint behind gateways for HBONE. The health of the endpoint is a matter of the gateway's network. */
+function throughGateway(
+  read: Reader,
+  service: Service,
+  endpoint: Endpoint,
+  port: ServicePort,
+): ReachedCandidate | undefined {
+  if (endpoint.health !== "healthy") return undefined;
+  const entrances = nearEntrances(entrancesTo(read, endpoint).filter(({ hbone }) => hbone === true), endpoint);
+  const named = `${service.hostname}:${port.port}`;
+  return { endpoint, message: lbEndpoint(read.settings, service, endpoint, "plain"), entrances, named };
 }
 
 /**
@@ -104,7 +139,10 @@ function assignment(read: Reader, d: DestinationPlan, candidates: readonly Reach
 function chosen(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): Group[] {
   const labels = d.subset?.labels;
   const own = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
-  const fitting = asksForPeerTls(d) ? own : own.filter((c) => c.entrances === undefined);
+  // A gateway for HBONE chooses among all endpoints, whatever subset the client wants.
+  const fitting = own.filter(({ entrances, named }) =>
+    entrances === undefined || (named === undefined ? asksForPeerTls(d) : labels === undefined)
+  );
   if (fitting.length === 0) return [];
   return applyLocality(read, byLocality(withEntrances(fitting)), localityPlan(read, d));
 }

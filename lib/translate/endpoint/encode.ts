@@ -41,9 +41,14 @@ export interface LeanMetadata {
         | { tlsMode: { stringValue: string }; tunnel?: never }
         | { tunnel: { stringValue: string }; tlsMode?: never };
     };
-    "envoy.filters.listener.original_dst"?: { fields: { local: { stringValue: string } } };
+    "envoy.filters.listener.original_dst"?: { fields: DialledFields };
   };
 }
+
+/** The address inside of HBONE, and the pod of a waypoint before it; or a service behind the gateway of a network. */
+type DialledFields =
+  | { local: { stringValue: string }; waypoint?: { stringValue: string } }
+  | { gateway: { stringValue: string }; service: { stringValue: string } };
 
 /** An address with a port, a Unix socket, or an internal listener. */
 export type LeanAddress =
@@ -134,20 +139,26 @@ export class LoadAssignmentEncoder {
 
   #metadata({ filter_metadata: { istio, [MARKS]: match, [DIALLED]: dialled } }: LeanMetadata): void {
     const end = this.#begin();
-    if (dialled) this.#field(DIALLED, "local", dialled.fields.local.stringValue);
-    if (match?.fields.tunnel) this.#field(MARKS, "tunnel", match.fields.tunnel.stringValue);
-    if (match?.fields.tlsMode) this.#field(MARKS, "tlsMode", match.fields.tlsMode.stringValue);
-    if (istio) this.#field("istio", "workload", istio.fields.workload.stringValue);
+    if (dialled) {
+      this.#object(DIALLED, Object.entries(dialled.fields));
+    }
+    if (match?.fields.tunnel) this.#object(MARKS, [["tunnel", match.fields.tunnel]]);
+    if (match?.fields.tlsMode) this.#object(MARKS, [["tlsMode", match.fields.tlsMode]]);
+    if (istio) this.#object("istio", [["workload", istio.fields.workload]]);
     this.#head(3, end);
   }
 
-  /** Writes an entry of metadata: an object with a single text field. */
-  #field(name: string, field: string, value: string): void {
+  /** Writes an entry of metadata: an object with text fields. */
+  #object(name: string, fields: readonly (readonly [field: string, value: { readonly stringValue: string }])[]): void {
     const end = this.#begin();
-    this.#string(3, value);
-    this.#head(2, end);
-    this.#string(1, field);
-    this.#head(1, end);
+    for (let i = fields.length - 1; i >= 0; i--) {
+      const [field, { stringValue }] = fields[i]!;
+      const fieldEnd = this.#begin();
+      this.#string(3, stringValue);
+      this.#head(2, fieldEnd);
+      this.#string(1, field);
+      this.#head(1, fieldEnd);
+    }
     this.#head(2, end);
     this.#string(1, name);
     this.#head(1, end);

@@ -4,8 +4,9 @@
  *     endpoints of one remote locality and network ──> one endpoint per gateway, each with a share of the total weight
  *                     (per cluster, if the cluster has gateways)
  *
- * A gateway passes connections on by the SNI of mutual TLS and does not decrypt the content. So a gateway serves only
- * endpoints that accept mutual TLS, for clients that offer mutual TLS.
+ * A gateway passes connections on by the SNI of mutual TLS, or by the service that an outer connection by HBONE names,
+ * and does not decrypt the content. So a gateway serves only endpoints that accept mutual TLS or HBONE, for clients that
+ * offer the same.
  *
  * @module
  */
@@ -13,12 +14,14 @@ import { compareEntrances } from "../../mesh/networks.ts";
 import { NETWORK_LABEL } from "../../registry/labels.ts";
 import type { Endpoint, NetworkEntrance } from "../../registry/types.ts";
 import { type EndpointCandidate, MAX_WEIGHT, weightOf } from "./group.ts";
-import { address, MUTUAL } from "./lb_endpoint.ts";
+import { address, farEndpoint, hostAndPort, MUTUAL } from "./lb_endpoint.ts";
 
 /** An endpoint that is dialled directly, or an endpoint in a network with gateways. */
 export interface ReachedCandidate extends EndpointCandidate {
   /** The gateways of the endpoint's network, never empty. Absent: the endpoint is dialled directly. */
   readonly entrances?: readonly NetworkEntrance[];
+  /** The service `HOST:PORT` that is named to gateways for HBONE. Absent: the gateways are for mutual TLS. */
+  readonly named?: string;
 }
 
 /** The candidates, with gateways in place of endpoints of remote networks. */
@@ -27,7 +30,10 @@ export function withEntrances(candidates: readonly ReachedCandidate[]): readonly
   if (far.length === 0) return candidates;
   const scale = scaleOf(candidates, new Set(far.map(({ entrances = [] }) => entrances.length)));
   const near = candidates.filter((one) => one.entrances === undefined).map((one) => weighted(one, scale));
-  const networks = Map.groupBy(far, ({ endpoint: { locality, network } }) => `${network} ${locality}`);
+  const networks = Map.groupBy(
+    far,
+    ({ endpoint: { locality, network }, named }) => `${network} ${locality} ${named !== undefined}`,
+  );
   return [...near, ...[...networks.values()].flatMap((members) => gateways(members, scale))];
 }
 
@@ -43,7 +49,7 @@ function scaleOf(candidates: readonly EndpointCandidate[], counts: ReadonlySet<n
 
 /** The gateways that replace endpoints of one network and locality. */
 function gateways(members: readonly ReachedCandidate[], scale: number): EndpointCandidate[] {
-  const [{ endpoint: first }] = members as [ReachedCandidate];
+  const [{ endpoint: first, named }] = members as [ReachedCandidate];
   const shares = new Map<NetworkEntrance, number>();
   for (const ofCluster of Map.groupBy(members, ({ endpoint: { clusterId } }) => clusterId).values()) {
     const entrances = ofCluster[0]?.entrances ?? [];
@@ -51,17 +57,24 @@ function gateways(members: readonly ReachedCandidate[], scale: number): Endpoint
     for (const entrance of entrances) shares.set(entrance, (shares.get(entrance) ?? 0) + share);
   }
   const sorted = [...shares].sort(([a], [b]) => compareEntrances(a, b));
-  return sorted.map(([entrance, share]) => gateway(first, entrance, share));
+  return sorted.map(([entrance, share]) => weighted(gateway(first, entrance, named), share));
 }
 
 /** A gateway in place of similar endpoints. */
-function gateway({ network, locality, portName, clusterId }: Endpoint, way: NetworkEntrance, share: number) {
+function gateway(
+  { network, locality, portName, clusterId }: Endpoint,
+  way: NetworkEntrance,
+  named: string | undefined,
+): EndpointCandidate {
   const endpoint: Endpoint = {
     ...{ address: way.address, port: way.port, portName, network, locality, weight: 1, health: "healthy" },
     ...{ labels: { [NETWORK_LABEL]: network }, clusterId: way.clusterIds?.[0] ?? clusterId, tlsMode: "mesh" },
     ...{ serviceAccount: "", namespace: "", workloadName: "" },
   };
-  return weighted({ endpoint, message: { endpoint: { address: address(way.address, way.port) }, metadata } }, share);
+  const message = named === undefined
+    ? { endpoint: { address: address(way.address, way.port) }, metadata }
+    : farEndpoint(hostAndPort(way), named);
+  return { endpoint, message };
 }
 
 const metadata = { filter_metadata: MUTUAL };

@@ -7,7 +7,14 @@ import { HealthStatus } from "../../../proto/gen/enums.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAddress, LeanEndpoint } from "./encode.ts";
-import { CONNECT_ORIGINATE, DIALLED_METADATA, HBONE_MARK } from "../hbone/names.ts";
+import {
+  CONNECT_ORIGINATE,
+  DIALLED_GATEWAY,
+  DIALLED_METADATA,
+  DIALLED_SERVICE,
+  HBONE_MARK,
+  INNER_ORIGINATE,
+} from "../hbone/names.ts";
 import { TLS_MODE } from "../tls/mesh_client.ts";
 import { isDraining } from "./select.ts";
 
@@ -66,7 +73,26 @@ function byHbone(endpoint_id: string): LeanAddress {
   return { envoy_internal_address: { server_listener_name: CONNECT_ORIGINATE, endpoint_id } };
 }
 
-function hostAndPort({ address, port }: Endpoint): string {
+/**
+ * A gateway of another network, in place of endpoints that are reached by HBONE through the gateway.
+ *
+ * @param gateway `IP:PORT` of the gateway.
+ * @param service `HOST:PORT` of the service.
+ */
+export function farEndpoint(gateway: string, service: string): LeanEndpoint {
+  const fields = { [DIALLED_GATEWAY]: { stringValue: gateway }, [DIALLED_SERVICE]: { stringValue: service } };
+  return {
+    endpoint: {
+      address: {
+        envoy_internal_address: { server_listener_name: INNER_ORIGINATE, endpoint_id: `${gateway}/${service}` },
+      },
+    },
+    metadata: { filter_metadata: { ...HBONE, [DIALLED_METADATA]: { fields } } },
+  };
+}
+
+/** The address of an endpoint as text. */
+export function hostAndPort({ address, port }: Pick<Endpoint, "address" | "port">): string {
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

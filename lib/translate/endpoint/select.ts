@@ -7,13 +7,19 @@
  * @module
  */
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
+import { isHboneEndpoint } from "../../registry/labels.ts";
+import { acceptsPeerTls } from "../destination/automatic_tls.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
+import { isServedByWaypoint, sendsHbone } from "../hbone/ability.ts";
 import type { Reader } from "../reader/reader.ts";
 import { clusterLocal } from "./cluster_local.ts";
 
-/** Endpoints of the service that the proxy may use, in the registry's order. See {@linkcode entrancesTo}. */
-export function usableEndpoints(read: Reader, service: Service): readonly Endpoint[] {
-  const all = read.endpoints(service.hostname);
+/** Endpoints of the service that the proxy may use, in the registry's order. See {@linkcode entrancesTo}. @param all default: of the visible service */
+export function usableEndpoints(
+  read: Reader,
+  service: Service,
+  all: readonly Endpoint[] = read.endpoints(service.hostname),
+): readonly Endpoint[] {
   if (all.length === 0) return all;
   const { drainingLabel } = read.settings;
   const unhealthy = sendsUnhealthy(read.settings, service);
@@ -47,18 +53,53 @@ function asksForNetwork(read: Reader, network: string): boolean {
   });
 }
 
-/**
- * The gateways through which the proxy enters the endpoint's network. Empty: the proxy dials the endpoint directly.
- * Gateways of the endpoint's cluster are preferred, because other gateways may not know the service.
- */
-export function entrancesTo(read: Reader, { network, clusterId }: Endpoint): readonly NetworkEntrance[] {
-  if (network === "") return DIALLED;
-  const isOwn = read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network);
+/** The gateways into the endpoint's network. Empty: the proxy dials the endpoint directly. */
+export function entrancesTo(read: Reader, endpoint: Pick<Endpoint, "network">): readonly NetworkEntrance[] {
   // Another network without a gateway counts as reachable.
-  const all = isOwn ? DIALLED : read.entrances(network);
+  return isFar(read, endpoint) ? read.entrances(endpoint.network) : DIALLED;
+}
+
+/** Whether the endpoint is in another network than the proxy. A proxy that names no network is in every network. */
+export function isFar(read: Reader, { network }: Pick<Endpoint, "network">): boolean {
+  return network !== "" && !read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network);
+}
+
+/** Gateways of the endpoint's cluster if there are some, because other gateways may not know the service. */
+export function nearEntrances(
+  all: readonly NetworkEntrance[],
+  { clusterId }: Endpoint,
+): readonly NetworkEntrance[] {
   if (all.length < 2) return all;
   const near = all.filter(({ clusterIds }) => clusterIds?.includes(clusterId));
   return near.length === 0 || near.length === all.length ? all : near;
+}
+
+/**
+ * The way to an endpoint in another network, if the endpoint takes HBONE:
+ *
+ *     client ── CONNECT HOST:PORT, mutual TLS ──> gateway of the network :15008
+ *         └──── CONNECT HOST:PORT, mutual TLS ─────────┴──> workload or waypoint :15008
+ *
+ * The gateway sees the outer CONNECT alone. The inner connection ends at the workload, whose identity the client verifies.
+ *
+ * - `hbone`: through a gateway that takes HBONE. The waypoint of a global service takes HBONE for all its workloads.
+ * - `closed`: the endpoint takes HBONE, and the proxy cannot reach it there: the service is not global, or the network has
+ *   no gateway. Such an endpoint is never dialled directly.
+ * - `other`: as without HBONE: the endpoint is in the proxy's own network, or is reached by mutual TLS or in plain text.
+ *
+ * Mutual TLS has precedence over HBONE at an endpoint that takes both, if the network has a gateway for mutual TLS, and
+ * unless HBONE is preferred.
+ */
+export function wayInto(read: Reader, { hostname }: Service, endpoint: Endpoint): "hbone" | "closed" | "other" {
+  if (!read.settings.multiNetwork || !isFar(read, endpoint)) return "other";
+  if (!isHboneEndpoint(endpoint) && !isServedByWaypoint(read, hostname)) return "other";
+  const all = read.entrances(endpoint.network);
+  const canTunnel = all.some(({ hbone }) => hbone) && read.isGlobal(hostname) && sendsHbone(read);
+  const prefersTunnel = (read.settings.prefersHbone || endpoint.tlsMode !== "mesh") && sendsHbone(read);
+  if (prefersTunnel && canTunnel) return "hbone";
+  const byName = all.length === 0 ? !prefersTunnel : all.some(({ hbone }) => !hbone);
+  if (byName && acceptsPeerTls(read, endpoint)) return "other";
+  return canTunnel ? "hbone" : "closed";
 }
 
 const DIALLED: readonly NetworkEntrance[] = Object.freeze([]);

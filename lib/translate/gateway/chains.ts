@@ -11,6 +11,7 @@ import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../m
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../message/file_secret.ts";
+import { BLACK_HOLE } from "../cluster/static.ts";
 import { ruleParts, serverParts } from "../message/parts.ts";
 import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
@@ -19,7 +20,7 @@ import { routePlan } from "../listener/outbound/tcp_destination.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
 import { lackingFilter, passedServerNames } from "./passed.ts";
-import { type GatewayRefusal, serverRefusal, virtualServiceRefusal } from "./problem.ts";
+import { type GatewayRefusal, serverRefusal, serverWithoutRule, virtualServiceRefusal } from "./problem.ts";
 import { serverNames } from "./server.ts";
 import { MESH_PROTOCOLS } from "../service/protocol.ts";
 import { downstreamTls } from "../listener/downstream_tls.ts";
@@ -96,7 +97,7 @@ function addTerminated(building: Building, server: MergedServer): void {
   const carrier = port.http3 ? "quic" : "tcp";
   const content = server.routeName === undefined ? "bytes" : "http";
   const secured = server.spec.tls && server.kind !== "tcp"
-    ? downstreamTls(read, server.spec.tls, { content, carrier })
+    ? downstreamTls(read, server.spec.tls, { content, carrier, internal: server.spec.internal })
     : undefined;
   if (secured && "refusal" in secured) {
     // The problem is reported for the TCP port.
@@ -108,15 +109,14 @@ function addTerminated(building: Building, server: MergedServer): void {
     const why = `unknown cipher suites are ignored: ${ignored.join(", ")}`;
     problems.push(serverRefusal(server, port.port, "ignoredCipherSuites", why));
   }
-  const targets = server.routeName === undefined
-    ? bytesTargets(building, server)
-    : [httpsTarget(server, server.routeName)];
-  for (const { target, causes, parts, subnets } of targets) {
-    const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: subnets ?? [] });
+  for (const { target, causes, parts, subnets, sni } of terminatedTargets(building, server)) {
+    const names = sni ?? (server.kind === "tcp" ? [] : serverNames(server));
+    const match = chainMatch({ sni: names, cidrs: subnets ?? [] });
     for (const free of match ? owners.take(match, { hostname: server.gateway, http: false }).free : []) {
       chains.push({
         ...free,
-        ...(secured ? { socket: secured.socket, secrets: secured.secrets } : {}),
+        // Nobody needs a handshake before a connection is closed.
+        ...(secured && !isClosed(target) ? { socket: secured.socket, secrets: secured.secrets } : {}),
         target,
         decidedBy: causes[0] ?? server.cause,
         causes: [server.cause, ...causes],
@@ -126,6 +126,18 @@ function addTerminated(building: Building, server: MergedServer): void {
   }
 }
 
+/** Whether all connections of a chain are closed. */
+function isClosed(target: ChainTarget): boolean {
+  return "proxy" in target && target.proxy.clusters.every(({ name }) => name === BLACK_HOLE);
+}
+
+/** Where a server leads at which TLS ends, or that has no TLS. */
+function terminatedTargets(building: Building, server: MergedServer): FoundTarget[] {
+  if (server.routeName !== undefined) return [httpsTarget(server, server.routeName)];
+  const byName = server.spec.internal?.routesByServerName ? serverNameTargets(building, server) : [];
+  return [...byName, ...bytesTargets(building, server, byName.length === 0)];
+}
+
 interface FoundTarget {
   readonly target: ChainTarget;
   readonly causes: readonly string[];
@@ -133,6 +145,8 @@ interface FoundTarget {
   readonly parts: readonly string[];
   /** Subnets that the rule matches. Absent: all addresses. */
   readonly subnets?: readonly string[];
+  /** Server names that the rule matches. Absent: all names of the server. */
+  readonly sni?: readonly string[];
 }
 
 function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
@@ -142,8 +156,10 @@ function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
 /**
  * The `tcp` rules for the server, in order, up to the first rule for all connections. The analysis reports the other
  * rules.
+ *
+ * @param isSole Whether nothing else serves the server's connections.
  */
-function bytesTargets({ read, port, problems }: Building, server: MergedServer): FoundTarget[] {
+function bytesTargets({ read, port, problems }: Building, server: MergedServer, isSole: boolean): FoundTarget[] {
   const { used } = gatewayTcpRules(virtualServicesOf(read, server), (match) => matches(match, server));
   const found = used.flatMap(({ virtualService, index, route, subnets }) => {
     const target = toDestinations(read, virtualService, route, server);
@@ -151,32 +167,48 @@ function bytesTargets({ read, port, problems }: Building, server: MergedServer):
     const parts = ruleParts(virtualService, "tcp", [{ rule: index }]);
     return target ? [{ ...target, parts, subnets: port.port > 0 ? subnets : [] }] : [];
   });
-  if (found.length > 0) return found;
+  if (found.length > 0 || !isSole) return found;
   const why = "no bound virtual service has a tcp rule for this port";
-  problems.push(serverRefusal(server, port.port, "noRoute", why));
+  problems.push(...serverWithoutRule(server, port.port, why));
   return [];
+}
+
+/** A match of a `tls` rule, with the rule's destinations. */
+interface TlsRuleTarget extends FoundTarget {
+  readonly virtualService: EffectiveVirtualService;
+  /** Position of the rule. */
+  readonly index: number;
+  readonly sni: readonly string[];
+  readonly subnets: readonly string[];
+}
+
+/** The matches of all `tls` rules for the server, in order of precedence. */
+function serverNameTargets({ read, port }: Building, server: MergedServer): TlsRuleTarget[] {
+  return virtualServicesOf(read, server).flatMap((virtualService) =>
+    (virtualService.spec.tls ?? []).flatMap((rule, index) =>
+      (rule.match ?? []).flatMap((match, at) => {
+        if (!matches(match, server)) return [];
+        const to = toDestinations(read, virtualService, rule.route, server);
+        if (!to) return [];
+        const parts = ruleParts(virtualService, "tls", [{ rule: index, match: at }]);
+        const subnets = port.port > 0 ? match.destinationSubnets ?? [] : [];
+        return [{ ...to, parts, virtualService, index, sni: match.sniHosts.map(lower), subnets }];
+      })
+    )
+  );
 }
 
 /** Each `tls` rule of the server's virtual services becomes a chain for the server names that are still free. */
 function addPassthrough(building: Building, server: MergedServer): void {
-  const { read, port, problems } = building;
-  let bound = false;
-  for (const vs of virtualServicesOf(read, server)) {
-    for (const [index, rule] of (vs.spec.tls ?? []).entries()) {
-      for (const [at, match] of (rule.match ?? []).entries()) {
-        if (!matches(match, server)) continue;
-        const to = toDestinations(read, vs, rule.route, server);
-        if (!to) continue;
-        bound = true;
-        const found = { ...to, parts: ruleParts(vs, "tls", [{ rule: index, match: at }]) };
-        const cidrs = port.port > 0 ? match.destinationSubnets ?? [] : [];
-        addRule(building, server, vs, index, chainMatch({ sni: match.sniHosts.map(lower), cidrs }), found);
-      }
-    }
+  const { port, problems } = building;
+  const found = serverNameTargets(building, server);
+  for (const target of found) {
+    const match = chainMatch({ sni: target.sni, cidrs: target.subnets });
+    addRule(building, server, target.virtualService, target.index, match, target);
   }
-  if (bound) return;
+  if (found.length > 0) return;
   const why = "no bound virtual service has a tls rule for this port";
-  problems.push(serverRefusal(server, port.port, "noRoute", why));
+  problems.push(...serverWithoutRule(server, port.port, why));
 }
 
 /** All servers that pass connections on by server name share one chain, which matches on the clients' protocols. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { PROVIDER_TYPES } from "../../config/mesh/provider_schema.ts";
+import type { JwtRule } from "../../config/kinds/request_authentication/schema.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { destinationHosts } from "../../mesh/virtual_service_index.ts";
 import { keyHost } from "../filters/http/jwt_authn/provider.ts";
@@ -18,22 +19,32 @@ import { visibleVirtualServices } from "./virtual_services.ts";
  * token issuers; and hosts listed in ProxyFilters. A host need not be a service.
  */
 export function gatewayHosts(read: Reader): Set<string> {
-  const hosts = new Set<string>();
-  for (const provider of read.mesh().extensionProviders) {
-    const service = providerService(provider);
-    if (service) hosts.add(service.slice(service.indexOf("/") + 1).toLowerCase());
-  }
+  const hosts = settingsHosts(read);
   for (const { meta } of read.gateways()) {
     for (const vs of visibleVirtualServices(read, `${meta.namespace}/${meta.name}`)) {
       // An alias uses the cluster of its target service.
       for (const host of destinationHosts(vs)) hosts.add(serviceBehind(read, host).host);
     }
   }
+  return hosts;
+}
+
+/**
+ * The hosts that a proxy of any kind needs by settings of the mesh, by ProxyFilters and for the keys of issuers.
+ *
+ * @param rules The token rules in force. Default: of all policies of the workload.
+ */
+export function settingsHosts(read: Reader, rules: readonly JwtRule[] = read.allTokenPolicies().rules): Set<string> {
+  const hosts = new Set<string>();
+  for (const provider of read.mesh().extensionProviders) {
+    const service = providerService(provider);
+    if (service) hosts.add(service.slice(service.indexOf("/") + 1).toLowerCase());
+  }
   for (const part of PATCH_PARTS) {
     for (const { services } of read.patches(part)) for (const host of services) hosts.add(host);
   }
   if (read.settings.tokenKeysFetchedBy !== "server") {
-    for (const { jwks, jwksUri } of read.tokenPolicy().rules) {
+    for (const { jwks, jwksUri } of rules) {
       if (jwks === undefined && jwksUri !== undefined) hosts.add(keyHost(jwksUri).host);
     }
   }

@@ -42,11 +42,16 @@ export function takesHttp3({ settings }: Reader): boolean {
  */
 export class Http3Ports {
   readonly #targets: readonly ServiceTarget[];
+  readonly #datagrams: ReadonlySet<number>;
   readonly #taken = new Set<string>();
 
-  /** @param targets Ports of the services that select the gateway's workload. */
-  constructor(targets: readonly ServiceTarget[]) {
+  /**
+   * @param targets Ports of the services that select the gateway's workload.
+   * @param datagrams Ports of the workload that carry other datagrams.
+   */
+  constructor(targets: readonly ServiceTarget[], datagrams: ReadonlySet<number>) {
     this.#targets = targets.filter(({ port }) => port.protocol === "UDP");
+    this.#datagrams = datagrams;
   }
 
   /**
@@ -61,6 +66,7 @@ export class Http3Ports {
     if (kind !== "https" || !allowed) return undefined;
     if (!this.#targets.some(({ port }) => port.port === spec.port.number)) return undefined;
     const port = listeningPort(spec.port.number, this.#targets, "UDP");
+    if (this.#datagrams.has(port)) return undefined;
     const names = serverNames(server).map((name) => `${bind}|${port}|${name}`);
     if (names.some((name) => this.#taken.has(name))) return undefined;
     for (const name of names) this.#taken.add(name);
@@ -73,13 +79,20 @@ export function quicListener(
   binds: readonly string[],
   port: number,
 ): Pick<Listener, "address" | "additional_addresses" | "udp_listener_config"> {
+  return { ...udpAddresses(binds, port), udp_listener_config: { quic_options: {}, downstream_socket_config: {} } };
+}
+
+/** The addresses of a listener for UDP. */
+export function udpAddresses(
+  binds: readonly string[],
+  port: number,
+): Pick<Listener, "address" | "additional_addresses"> {
   const { address, additional_addresses } = listenAddresses(binds, port);
   return {
     ...(address ? { address: overUdp(address) } : {}),
     ...(additional_addresses
       ? { additional_addresses: additional_addresses.map(({ address = {} }) => ({ address: overUdp(address) })) }
       : {}),
-    udp_listener_config: { quic_options: {}, downstream_socket_config: {} },
   };
 }
 

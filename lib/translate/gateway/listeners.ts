@@ -6,6 +6,7 @@
  *                    server name b ─> passed on ─> outbound|443||b.example.com
  *     10.0.0.1_9000  bytes ─> outbound|9000||db.ns.svc.cluster.local
  *     udp_0.0.0.0_8443   HTTP/3, server name a ─> https.443.https-a.gw.ns
+ *     udp_0.0.0.0_53     datagrams ─> outbound_udp|53||dns.ns.svc.cluster.local
  *
  * @module
  */
@@ -36,6 +37,7 @@ import { joinedParts } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
+import { datagramListener } from "./datagrams.ts";
 import { HTTP3_CODEC, quicListener } from "./http3.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
 import { PASSED_PLAN, passedNamesFilter } from "./passed.ts";
@@ -86,7 +88,7 @@ export function gatewayPolicyFindings(
   authorization: Authorization,
 ): Finding[] {
   const bytes = ports.filter(({ servers }) =>
-    servers.some(({ routeName, kind }) => routeName === undefined && kind !== "autoPassthrough")
+    servers.some(({ routeName, kind }) => routeName === undefined && kind !== "autoPassthrough" && kind !== "udp")
   );
   return [
     ...bytes.flatMap(({ port }) => authorization.bytesFindings(port)),
@@ -106,6 +108,7 @@ export function gatewayListener(read: Reader, port: MergedPort, authorization: A
     const why = "left out, an unprivileged proxy cannot listen on ports below 1024";
     return { problems: port.servers.map((server) => serverRefusal(server, port.port, "privilegedPort", why)) };
   }
+  if (port.kind === "udp") return datagramListener(read, port, authorization);
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
   const tokens = servesHttp(port) ? read.tokenPolicy().causes : [];

@@ -19,7 +19,7 @@ import type { Reader } from "../reader/reader.ts";
 import { Http3Ports, takesHttp3 } from "./http3.ts";
 import { listeningPort } from "./port.ts";
 import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
-import { type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
+import { carriesDatagrams, type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
 
 /** A server at its listening port. */
 export interface MergedServer extends GatewayServer {
@@ -29,8 +29,8 @@ export interface MergedServer extends GatewayServer {
   readonly http3Port?: number;
 }
 
-/** The traffic of a port: requests, bytes, or TLS routed by server name. */
-export type PortKind = "http" | "tcp" | "tls";
+/** The traffic of a port: requests, bytes, TLS routed by server name, or datagrams. */
+export type PortKind = "http" | "tcp" | "tls" | "udp";
 
 /** A listening port of the proxy. */
 export interface MergedPort {
@@ -41,7 +41,7 @@ export interface MergedPort {
   readonly kind: PortKind;
   /** Present: of UDP, for HTTP/3. */
   readonly http3?: true;
-  /** In order of precedence. A `tcp` port has a single server. */
+  /** In order of precedence. A `tcp` or `udp` port has a single server. */
   readonly servers: readonly MergedServer[];
 }
 
@@ -79,13 +79,23 @@ export function mergeGateways(
   wildcard = "0.0.0.0",
   http3 = false,
 ): MergedGateways {
-  const merge = new Merge(targets, wildcard, http3);
+  const merge = new Merge(
+    targets,
+    wildcard,
+    http3 ? new Http3Ports(targets, datagramPorts(gateways, targets)) : undefined,
+  );
   for (const object of gateways) {
     for (const [index, spec] of object.spec.servers.entries()) merge.add(object, spec, index);
   }
   const ports = [...merge.places.values()].map(({ port, bind, kind, servers }) => ({ port, bind, kind, servers }));
   const names = gateways.map(nameOf);
   return { ports: [...ports, ...http3Ports(ports)], routes: merge.routes, names, problems: merge.problems };
+}
+
+/** The ports of servers for datagrams. */
+function datagramPorts(gateways: readonly ConfigObject<"Gateway">[], targets: readonly ServiceTarget[]): Set<number> {
+  const servers = gateways.flatMap(({ spec }) => spec.servers.filter(carriesDatagrams));
+  return new Set(servers.map(({ port }) => listeningPort(port.number, targets, "UDP")));
 }
 
 /** The UDP ports of the ports' servers. */
@@ -123,18 +133,21 @@ class Merge {
   readonly #wildcard: string;
   readonly #http3: Http3Ports | undefined;
 
-  constructor(targets: readonly ServiceTarget[], wildcard: string, http3: boolean) {
+  /** @param http3 Absent: no server has HTTP/3. */
+  constructor(targets: readonly ServiceTarget[], wildcard: string, http3: Http3Ports | undefined) {
     this.#targets = targets;
     this.#wildcard = wildcard;
-    this.#http3 = http3 ? new Http3Ports(targets) : undefined;
+    this.#http3 = http3;
   }
 
   /** Adds a server, or records the reason for omitting the server. */
   add(object: ConfigObject<"Gateway">, spec: GatewayServerSpec, index: number): void {
-    const port = listeningPort(spec.port.number, this.#targets);
-    const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;
-    const place = this.places.get(`${bind}|${port}`);
     const server = gatewayServer(object, spec, index);
+    const transport = server?.kind === "udp" ? "UDP" : "TCP";
+    const port = listeningPort(spec.port.number, this.#targets, transport);
+    const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;
+    const key = `${transport}|${bind}|${port}`;
+    const place = this.places.get(key);
     const refusal = server === undefined
       ? missingTls(spec)
       : (place && conflictWith(place, server)) ?? this.#nameTaken(server, object, port);
@@ -154,7 +167,7 @@ class Merge {
     const at: PortMerge = place ??
       { port, bind, kind, servers: [], routeName: kind === "http" ? routeName : undefined, names: new Map() };
     at.servers.push(merged);
-    this.places.set(`${bind}|${port}`, at);
+    this.places.set(key, at);
     if (kind === "tls") { for (const name of serverNames(server)) at.names.set(name, server); }
     if (routeName === undefined) return;
     const sharing = this.routes.get(routeName);
@@ -176,13 +189,13 @@ function missingTls(spec: GatewayServerSpec): Refusal {
 }
 
 function portKind({ kind }: GatewayServer): PortKind {
-  return kind === "http" || kind === "tcp" ? kind : "tls";
+  return kind === "http" || kind === "tcp" || kind === "udp" ? kind : "tls";
 }
 
 function conflictWith(place: PortMerge, server: GatewayServer): Refusal | undefined {
   const [first] = place.servers;
   const kind = portKind(server);
-  if (first && (place.kind !== kind || kind === "tcp")) {
+  if (first && (place.kind !== kind || kind === "tcp" || kind === "udp")) {
     return ["protocolConflict", `left out, ${titleOf(first)} has the port with protocol ${first.spec.port.protocol}`];
   }
   if (kind !== "tls") return undefined;

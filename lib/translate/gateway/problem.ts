@@ -23,6 +23,8 @@ export type GatewayRefusalReason =
   | TlsRefusal
   /** The server is served, but without the unknown cipher suites. */
   | "ignoredCipherSuites"
+  /** Datagrams cannot be carried: the build lacks the filter, or policies could not be checked. */
+  | "datagrams"
   /** No rule gives the bytes a destination. */
   | "noRoute"
   /** TLS from other networks by server name. The proxy's build lacks a filter for such connections. */
@@ -56,6 +58,15 @@ export function serverRefusal(
   const where = `Gateway ${gateway} servers[${index}] (port ${spec.port.number}, ${spec.port.protocol})`;
   const protocol = reason === "protocolConflict" ? { protocol: spec.port.protocol } : {};
   return { cause, index, port, reason, message: `${where}: ${why}`, ...protocol };
+}
+
+/** A server of bytes without a rule. A listener of the Gateway API without routes is not a mistake. */
+export function serverWithoutRule(
+  server: Pick<GatewayServer, "gateway" | "cause" | "index" | "spec">,
+  port: number,
+  why: string,
+): GatewayRefusal[] {
+  return server.spec.internal === undefined ? [serverRefusal(server, port, "noRoute", why)] : [];
 }
 
 /** A problem of a virtual service's `tls` rule. */

@@ -33,7 +33,9 @@ export interface PlannedVirtualHost {
   readonly domains: readonly string[];
   /** Redirects every unencrypted request to HTTPS. */
   readonly requireTls: boolean;
-  /** In order of precedence; empty: nothing but the redirect. */
+  /** Requests belong to other servers, with connections of their own: 421. */
+  readonly isMisdirected: boolean;
+  /** In order of precedence; empty: nothing but the redirect, or 421. */
   readonly sources: readonly RouteSource[];
   /** Keys of the Gateway objects with servers for these domains. */
   readonly gatewayCauses: readonly string[];
@@ -81,7 +83,8 @@ export function gatewayRoutePlans(read: Reader, merged: MergedGateways): Map<str
 /** Whether two entries make the same virtual host, as far as the entry alone decides. */
 export function samePlan(a: PlannedVirtualHost, b: PlannedVirtualHost): boolean {
   return a.routeConfiguration === b.routeConfiguration && a.name === b.name && a.requireTls === b.requireTls &&
-    sameItems(a.domains, b.domains) && sameItems(a.gatewayCauses, b.gatewayCauses) &&
+    a.isMisdirected === b.isMisdirected && sameItems(a.domains, b.domains) &&
+    sameItems(a.gatewayCauses, b.gatewayCauses) &&
     sameItems(a.servicePorts ?? [], b.servicePorts ?? []) && sameItems(a.servers, b.servers) &&
     a.sources.length === b.sources.length && a.sources.every((source, i) => sameSource(source, b.sources[i]));
 }
@@ -109,12 +112,15 @@ function routePlan(
 ): RoutePlan {
   const drafts = new Map<string, VirtualHostDraft>();
   for (const server of servers) addServer(drafts, server, virtualServices(server.gateway));
+  const misdirected = servers.flatMap((server) => misdirectedEntry(name, server) ?? []);
+  // A host of another server is not served here, whatever virtual service has the host.
+  for (const { domains } of misdirected) for (const host of domains) drafts.delete(host);
   // Sessions are kept per service of each host, so hosts stay apart if sessions are on.
   const { enableRouteCollapse, enablePersistentSessionFilter } = read.settings;
   const groups = enableRouteCollapse && !enablePersistentSessionFilter
     ? collapse(drafts)
     : [...drafts.values()].map((draft) => [draft]);
-  const entries = groups.map((group) => entry(name, group));
+  const entries = [...groups.map((group) => entry(name, group)), ...misdirected];
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   const causes = [...new Set(servers.map((server) => server.cause))];
   const [first] = servers;
@@ -212,8 +218,22 @@ function entry(routeConfiguration: string, group: readonly VirtualHostDraft[]): 
     name: `${first?.host}:${first?.port}`,
     domains: group.map((draft) => draft.host),
     requireTls: first?.requireTls ?? false,
+    isMisdirected: false,
     sources: first?.sources ?? [],
     gatewayCauses: [...new Set(group.flatMap((draft) => [...draft.causes]))],
     servers: [...new Set(group.flatMap((draft) => [...draft.servers]))],
+  };
+}
+
+/** The virtual host of requests that belong to other servers; undefined: no other server has requests. */
+function misdirectedEntry(routeConfiguration: string, server: MergedServer): PlannedVirtualHost | undefined {
+  const { misdirectedHosts: domains = [] } = server.spec.internal ?? {};
+  // Only a server that ends TLS has a route configuration of its own.
+  if (domains.length === 0 || server.kind !== "https") return undefined;
+  return {
+    routeConfiguration,
+    name: `misdirected:${server.spec.port.number}`,
+    ...{ domains, requireTls: false, isMisdirected: true, sources: [] },
+    ...{ gatewayCauses: [server.cause], servers: [serverName(server)] },
   };
 }

@@ -27,9 +27,9 @@ const MAX_DIRECT_RESPONSE_BODY_BYTES = 1 << 20;
 
 /** A route configuration in both forms that a proxy may get. */
 export interface GatewayRouteConfiguration {
-  /** Without virtual hosts. If nothing is bound, with a virtual host that answers 404. */
+  /** Without virtual hosts. If nothing is bound and the proxy lacks VHDS, with a virtual host that answers 404. */
   readonly routeConfiguration: Built<RouteConfiguration>;
-  /** Sorted by name. Empty: nothing is bound, and the bare route configuration is complete. */
+  /** Sorted by name. Empty: nothing is bound. */
   readonly virtualHosts: readonly Built<VirtualHost>[];
 }
 
@@ -51,16 +51,19 @@ export function gatewayRouteConfigurations(
 /**
  * The route configuration of a plan, without its virtual hosts. Virtual hosts are inserted later, or announced for
  * VHDS. If nothing is bound, every request gets 404.
+ *
+ * VHDS is announced whether or not anything is bound: Envoy 1.40 keeps its virtual hosts when the announcement goes, and
+ * serves them again when the announcement comes back, also the removed ones. See {@linkcode closedVirtualHost}.
  */
 export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<RouteConfiguration> {
-  const bound = plan.entries.length > 0;
+  const byVhds = read.property("vhds");
+  const isOpen = byVhds || plan.entries.length > 0;
   const vhds = { config_source: { ads: {}, resource_api_version: ApiVersion.V3 } };
   const message: RouteConfiguration = {
     name: plan.name,
     // A virtual host without routes answers 404. The name `blackhole` distinguishes this answer from unmatched routes.
-    ...(bound ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
-    // A listener waits for announced virtual hosts. Without any virtual host the wait would never end.
-    ...(bound && read.property("vhds") ? { vhds } : {}),
+    ...(isOpen ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
+    ...(byVhds ? { vhds } : {}),
     // A route to a missing cluster answers 503 until the cluster arrives. Validation would refuse the whole
     // configuration.
     validate_clusters: wrap(false),
@@ -72,8 +75,17 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
   return { message, causes: plan.causes };
 }
 
+/**
+ * The virtual host of a route configuration with VHDS where nothing else is bound: a listener waits for its first
+ * virtual host. No request has this domain, and requests without a virtual host get 404.
+ */
+export function closedVirtualHost({ port, causes }: Pick<RoutePlan, "port" | "causes">): Built<VirtualHost> {
+  return { message: { name: `closed:${port}`, domains: ["closed.invalid"] }, causes };
+}
+
 /** A virtual host, with the routes of all virtual services for its hosts. */
 export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Built<VirtualHost> {
+  if (entry.isMisdirected) return misdirectedHost(entry);
   const found: SourceRoute[] = [];
   const warnings: BuildFinding[] = [];
   for (const source of entry.sources) {
@@ -97,6 +109,12 @@ export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Bui
     ),
   );
   return { message, causes: [...new Set(causes)], parts, ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+/** The virtual host that answers 421 (Misdirected Request). */
+function misdirectedHost({ name, domains, gatewayCauses }: PlannedVirtualHost): Built<VirtualHost> {
+  const route: Route = { name: "misdirected", match: { prefix: "/" }, direct_response: { status: 421 } };
+  return { message: { name, domains: [...domains], routes: [route] }, causes: gatewayCauses };
 }
 
 function sourceRoutes(read: Reader, source: RouteSource): ReturnType<typeof httpRoutes> {

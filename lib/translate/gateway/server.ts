@@ -19,8 +19,9 @@ import { listenerKind } from "../service/protocol.ts";
  * - `tls`: TLS ends here, then bytes to a destination by server name.
  * - `passthrough`: TLS is passed on unchanged, to a destination by server name.
  * - `autoPassthrough`: mutual TLS is passed on to the cluster in the server name (from other networks).
+ * - `udp`: datagrams, to the single destination of the port. Only derived servers carry datagrams.
  */
-export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough";
+export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough" | "udp";
 
 /** A server with its Gateway object. */
 export interface GatewayServer {
@@ -43,12 +44,18 @@ export interface GatewayServer {
  */
 export function serverKind(server: GatewayServerSpec): ServerKind | undefined {
   const protocol = parseProtocol(server.port.protocol);
+  if (carriesDatagrams(server)) return "udp";
   if (listenerKind(protocol) === "http") return "http";
   const tls = server.tls;
   if (tls === undefined) return protocol === "HTTPS" || protocol === "TLS" ? undefined : "tcp";
   if (tls.mode === "PASSTHROUGH") return "passthrough";
   if (tls.mode === "AUTO_PASSTHROUGH") return "autoPassthrough";
   return protocol === "HTTPS" ? "https" : "tls";
+}
+
+/** Whether a server carries datagrams. A server of a user's Gateway carries bytes of TCP, whatever protocol is written. */
+export function carriesDatagrams({ internal, port }: GatewayServerSpec): boolean {
+  return internal !== undefined && parseProtocol(port.protocol) === "UDP";
 }
 
 /** The server names of TLS clients for the server: sorted, each once. */

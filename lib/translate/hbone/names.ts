@@ -20,6 +20,27 @@ export const MAIN_INTERNAL = "main_internal";
 /** The internal listener that makes connections by HBONE, and the cluster of the outer connections. */
 export const CONNECT_ORIGINATE = "connect_originate";
 
+/**
+ * At a waypoint: the internal listeners of connections to addresses of workloads, and the clusters that lead to these
+ * listeners. The workloads of the first take HBONE, those of the second take plain connections.
+ */
+export const DIRECT = { hbone: "direct", plain: "direct_plain" } as const;
+
+/** The cluster that leads to {@linkcode CONNECT_ORIGINATE} for the address that the client dialled. */
+export const ENCAP = "encap";
+
+/**
+ * The internal listener that makes connections by HBONE into another network, and the cluster that leads through the
+ * network's gateway. A connection inside is HBONE to a workload of the other network.
+ */
+export const INNER_ORIGINATE = "inner_connect_originate";
+
+/** The internal listener that makes connections by HBONE to the gateways of networks, and the cluster of gateways. */
+export const OUTER_ORIGINATE = "outer_connect_originate";
+
+/** The routes of a gateway between networks, and the beginning of the names of its clusters. */
+export const FORWARD_INNER = "forward_inner_connect";
+
 /** Mark of an endpoint that is reached by HBONE. */
 export const HBONE_MARK = { key: "tunnel", value: "http" } as const;
 
@@ -28,11 +49,26 @@ export const HBONE_MARK = { key: "tunnel", value: "http" } as const;
  */
 export const DIALLED_METADATA = "envoy.filters.listener.original_dst";
 
+/** Key beside the address in {@linkcode DIALLED_METADATA}: the waypoint's pod that the connection goes to. */
+export const DIALLED_WAYPOINT = "waypoint";
+
+/** Keys in {@linkcode DIALLED_METADATA} of an endpoint in another network: the gateway `IP:PORT`, and `HOST:PORT` behind it. */
+export const DIALLED_GATEWAY = "gateway", DIALLED_SERVICE = "service";
+
+/** Filter state of a connection into another network: the service `HOST:PORT`. */
+export const FAR_SERVICE = "mesh.hbone.service";
+
+/** Filter state with the address that a cluster of original destinations dials. */
+export const DIALLED_INSTEAD = "envoy.network.transport_socket.original_dst_address";
+
 /** Metadata of a cluster with the accepted names of a server's certificate, comma separated. */
 export const HBONE_METADATA = { namespace: "mesh.hbone", key: "names" } as const;
 
 /** Filter state from which an internal listener takes the dialled address. */
 export const DIALLED_ADDRESS = "envoy.filters.listener.original_dst.local_ip";
+/** Filter state: the names that the server's certificate of a connection must have, comma separated. */
+export const EXPECTED_NAMES = "envoy.network.upstream_subject_alt_names";
+
 /** Filter state from which an internal listener takes the client's address. */
 export const CLIENT_ADDRESS = "envoy.filters.listener.original_dst.remote_ip";
 

@@ -42,7 +42,8 @@ function sameTarget(a: InboundTarget, b: InboundTarget): boolean {
   return a.service === b.service && a.port === b.port && a.bind === b.bind && a.captureMode === b.captureMode &&
     a.defaultEndpoint === b.defaultEndpoint && a.fromSidecarIngress === b.fromSidecarIngress && a.tls === b.tls &&
     a.connectionPool === b.connectionPool && a.sidecar === b.sidecar && samePlain(a.servicePort, b.servicePort) &&
-    samePlain(a.workloadAddresses, b.workloadAddresses) && sameServices(a.otherServices, b.otherServices) &&
+    samePlain(a.workloadAddresses, b.workloadAddresses) && samePlain(a.otherPorts, b.otherPorts) &&
+    sameServices(a.otherServices, b.otherServices) &&
     sameRejected(a.rejected, b.rejected);
 }
 

@@ -21,6 +21,11 @@ export interface InboundTarget {
   readonly service?: Service;
   /** Further services on the same port of the workload. Only telemetry names these services. */
   readonly otherServices?: readonly Service[];
+  /**
+   * The service ports on the same port of the workload, of any service, beside `servicePort` of `service`. Of a Sidecar
+   * ingress: all service ports. Connections from other networks name them.
+   */
+  readonly otherPorts?: readonly NamedServicePort[];
   /** Further service ports on the same port of the workload, with another protocol. Their protocol has no effect. */
   readonly rejected?: readonly RejectedPort[];
   /** IP address to listen on, if other than the captured address (Sidecar ingress). */
@@ -46,6 +51,13 @@ export interface InboundTarget {
   readonly fromSidecarIngress: boolean;
   /** The `Sidecar` of the ingress, `namespace/name`. Named in causes and in the metadata of filter chains. */
   readonly sidecar?: string;
+}
+
+/** A port of a service by names. */
+export interface NamedServicePort {
+  readonly namespace: string;
+  readonly host: string;
+  readonly port: number;
 }
 
 /** A service port whose protocol has no effect at the workload. */

@@ -7,7 +7,7 @@ import type { SidecarIngress, SidecarSpec } from "../../config/kinds/sidecar/sch
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service } from "../../registry/types.ts";
-import type { InboundTarget, RejectedPort } from "./target.ts";
+import type { InboundTarget, NamedServicePort, RejectedPort } from "./target.ts";
 
 /** The inputs of the list. */
 export interface InboundInput {
@@ -40,33 +40,43 @@ export function inboundTargets(input: InboundInput): InboundTarget[] {
  * listed port does.
  */
 function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | undefined): InboundTarget[] {
-  const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: RejectedPort[] }>();
+  const byPort = new Map<
+    number,
+    { first: ServiceTarget; others: Service[]; ports: NamedServicePort[]; rejected: RejectedPort[] }
+  >();
   for (const target of targets) {
     if (target.endpointPort === 0 || target.port.protocol === "UDP") continue;
     const known = byPort.get(target.endpointPort);
-    if (!known) byPort.set(target.endpointPort, { first: target, others: [], rejected: [] });
+    if (!known) byPort.set(target.endpointPort, { first: target, others: [], ports: [], rejected: [] });
     else {
       const { service, port } = target;
       if (service !== known.first.service) known.others.push(service);
+      known.ports.push(named(target));
       if (port.protocol !== known.first.port.protocol) known.rejected.push({ service, port });
     }
   }
-  return [...byPort].map(([port, { first, others, rejected }]) => ({
+  return [...byPort].map(([port, { first, others, ports, rejected }]) => ({
     port,
     servicePort: first.port,
     service: first.service,
     captureMode: "DEFAULT",
     fromSidecarIngress: false,
     ...(others.length > 0 ? { otherServices: others } : {}),
+    ...(ports.length > 0 ? { otherPorts: ports } : {}),
     ...(rejected.length > 0 ? { rejected } : {}),
     ...(sidecar?.inboundConnectionPool ? { connectionPool: sidecar.inboundConnectionPool } : {}),
   }));
+}
+
+function named({ service: { namespace, hostname }, port: { port } }: ServiceTarget): NamedServicePort {
+  return { namespace, host: hostname, port };
 }
 
 function fromIngress(entry: SidecarIngress, input: InboundInput): InboundTarget {
   const port = entry.port.number ?? 0;
   const served = input.targets.find((target) => target.endpointPort === port) ??
     input.targets.find((target) => target.port.port === port);
+  const onPort = input.targets.filter((target) => target.endpointPort === port).map(named);
   const pool = entry.connectionPool ?? input.sidecar?.inboundConnectionPool;
   const listens = entry.captureMode === "DEFAULT" ? input.capturesNothing === true : entry.captureMode === "NONE";
   const ownAddress = listens && !entry.bind || /^(0\.0\.0\.0|\[::\]):/.test(entry.defaultEndpoint ?? "");
@@ -76,6 +86,7 @@ function fromIngress(entry: SidecarIngress, input: InboundInput): InboundTarget 
     captureMode: entry.captureMode,
     fromSidecarIngress: true,
     ...(served ? { service: served.service } : {}),
+    ...(onPort.length > 0 ? { otherPorts: onPort } : {}),
     ...(entry.bind ? { bind: entry.bind } : {}),
     ...(entry.defaultEndpoint ? { defaultEndpoint: entry.defaultEndpoint } : {}),
     ...(ownAddress ? { workloadAddresses: input.addresses } : {}),

@@ -10,9 +10,13 @@
  *
  * @module
  */
-import { TlsParameters_TlsProtocol as Version } from "../../../proto/gen/enums.ts";
+import {
+  CertificateValidationContext_TrustChainVerification as TrustChain,
+  TlsParameters_TlsProtocol as Version,
+} from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { ServerTlsSettings, TlsProtocol } from "../../config/kinds/common/schema.ts";
+import type { InternalServer } from "../../config/kinds/gateway/internal.ts";
 import type { TlsConfig } from "../../config/mesh/types.ts";
 import { checksNobody, CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";
@@ -65,6 +69,8 @@ export interface TlsContent {
   /** `bytes`: the proxy speaks no HTTP, so no HTTP version is negotiated on behalf of the server. */
   readonly content: "http" | "bytes";
   readonly carrier?: TlsCarrier;
+  /** Further fields of a derived server. Default: none. */
+  readonly internal?: InternalServer | undefined;
 }
 
 /**
@@ -74,9 +80,9 @@ export interface TlsContent {
 export function downstreamTls(
   read: Reader,
   tls: ServerTlsSettings,
-  { content, carrier = "tcp" }: TlsContent,
+  { content, carrier = "tcp", internal = {} }: TlsContent,
 ): DownstreamTls {
-  const found = referencesOf(read, tls);
+  const found = referencesOf(read, tls, internal);
   if ("refusal" in found) return found;
   const { certificates, authorities } = found;
   const { parameters, ignored } = tlsParameters(tls, read.mesh().tlsDefaults);
@@ -84,7 +90,7 @@ export function downstreamTls(
   const common: CommonTls = {
     ...(Object.keys(limited).length > 0 ? { tls_params: limited } : {}),
     tls_certificate_sds_secret_configs: certificates.map(({ config }) => config),
-    ...(authorities ? { combined_validation_context: validation(tls, authorities) } : {}),
+    ...(authorities ? { combined_validation_context: validation(tls, internal, authorities) } : {}),
     ...(content === "http" ? { alpn_protocols: carrier === "quic" ? ["h3"] : [...INNER_ALPN] } : {}),
   };
   const context: TlsContext = {
@@ -117,7 +123,11 @@ interface References {
 
 type Refused = Extract<DownstreamTls, { readonly refusal: TlsRefusal }>;
 
-function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refused {
+function referencesOf(
+  read: Reader,
+  tls: ServerTlsSettings,
+  { clientAuthorities }: InternalServer,
+): References | Refused {
   if (tls.mode === "MESH_MUTUAL") {
     const identity = serverIdentity(read);
     if (identity) return { certificates: [identity.certificate], authorities: identity.authorities };
@@ -143,7 +153,8 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
     if (!names.every((name) => mayBeServed(read, name))) return { refusal: "certificateByName", why };
     const secret = (name: string): SecretReference => ({ config: credentialSecret(read, name) });
     // Envoy accepts a single list of authorities for all certificates: the list of the first name is used.
-    return { certificates: names.map(secret), ...(verifies ? { authorities: secret(`${names[0]}-cacert`) } : {}) };
+    const authorities = clientAuthorities ?? names[0];
+    return { certificates: names.map(secret), ...(verifies ? { authorities: secret(`${authorities}-cacert`) } : {}) };
   }
   const files = tls.tlsCertificates?.length ? tls.tlsCertificates : [tls];
   const certificates = files.flatMap(({ serverCertificate, privateKey }) =>
@@ -167,9 +178,17 @@ function mayBeServed(read: Reader, name: string): boolean {
   return read.property("agent") || (name.startsWith("sds://") && read.property("credentialSocket"));
 }
 
-/** Accepted client certificates: signed by the authority and, if set, with one of the names, keys or hashes. */
-function validation(tls: ServerTlsSettings, authorities: SecretReference): CertificateValidationContext {
+/**
+ * Accepted client certificates: signed by the authority and, if set, with one of the names, keys or hashes. A derived
+ * server may accept every certificate; clients then learn the authorities from the handshake.
+ */
+function validation(
+  tls: ServerTlsSettings,
+  { acceptsUnverifiedClients }: InternalServer,
+  authorities: SecretReference,
+): CertificateValidationContext {
   const default_validation_context = {
+    ...(acceptsUnverifiedClients ? { trust_chain_verification: TrustChain.ACCEPT_UNTRUSTED } : {}),
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),
     ...(tls.verifyCertificateSpki?.length ? { verify_certificate_spki: [...tls.verifyCertificateSpki] } : {}),
     ...(tls.verifyCertificateHash?.length ? { verify_certificate_hash: [...tls.verifyCertificateHash] } : {}),

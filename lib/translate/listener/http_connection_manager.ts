@@ -18,6 +18,7 @@ import { accessLogs } from "../telemetry/access_logs.ts";
 import { metricsLogs } from "../telemetry/metrics/stats_logger.ts";
 import { tracingFields } from "../telemetry/tracing.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
+import { answersLate } from "../filters/on_demand.ts";
 import { clientCertHeaders, MARKS_UNREACHED, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
@@ -104,6 +105,7 @@ export function managerFields(read: Reader, options: ManagerOptions): HttpConnec
     }),
     ...ownHeaders(headers, options.direction === "outbound" ? "" : SERVER_NAME),
     ...(inbound ? { ...clientCertHeaders(headers), ...MARKS_UNREACHED } : {}),
+    ...(asks(read, options) ? answersLate(read) : {}),
     ...protocolOptions(read, options),
     ...pathNormalization(mesh),
     use_remote_address: wrap(useRemoteAddress),
@@ -118,11 +120,14 @@ export function managerFields(read: Reader, options: ManagerOptions): HttpConnec
   };
 }
 
-/** Routes over ADS have no fetch timeout: a listener without routes would answer 404 to everything. */
 function routeSpecifier(
   routes: HttpConnectionManagerOptions["routes"],
 ): Pick<HttpConnectionManager, "rds" | "route_config"> {
-  if (typeof routes !== "string") return { route_config: routes };
+  return typeof routes === "string" ? routesOverAds(routes) : { route_config: routes };
+}
+
+/** Routes over ADS have no fetch timeout: a listener without routes would answer 404 to everything. */
+export function routesOverAds(routes: string): Pick<HttpConnectionManager, "rds"> {
   return {
     rds: {
       config_source: { ads: {}, initial_fetch_timeout: duration(0), resource_api_version: ApiVersion.V3 },
@@ -137,17 +142,26 @@ function protocolOptions(
 ): Pick<HttpConnectionManager, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
   const http10 = read.settings.enableHttp10 || read.property("http10");
   const idleTimeout = read.property("idleTimeout");
+  const common: envoy.config.core.v3.HttpProtocolOptions = {
+    ...(idleTimeout > 0 ? { idle_timeout: duration(idleTimeout) } : {}),
+    ...(asks(read, options) ? { max_stream_duration: duration(read.settings.askTimeoutMs) } : {}),
+  };
   const http1: envoy.config.core.v3.Http1ProtocolOptions = {
     ...(options.allowAbsoluteUrl ? { allow_absolute_url: wrap(true) } : {}),
     ...(http10 ? { accept_http_10: true } : {}),
     ...(read.proxyHeaders()?.preserveHttp1HeaderCase ? { header_key_format: preserveCase() } : {}),
   };
   return {
-    ...(idleTimeout > 0 ? { common_http_protocol_options: { idle_timeout: duration(idleTimeout) } } : {}),
+    ...(Object.keys(common).length > 0 ? { common_http_protocol_options: common } : {}),
     ...(Object.keys(http1).length > 0 ? { http_protocol_options: http1 } : {}),
     // Proxies connected over HTTP/2 ask for upgrades by extended CONNECT (RFC 8441).
     ...(options.direction === "outbound" ? {} : { http2_protocol_options: { allow_connect: true } }),
   };
+}
+
+/** Whether requests wait for the answer to the question for their virtual host. */
+function asks(read: Reader, { direction }: Pick<ManagerOptions, "direction">): boolean {
+  return direction === "outbound" && read.property("onDemand");
 }
 
 function preserveCase(): envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat {

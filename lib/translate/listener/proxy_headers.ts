@@ -57,7 +57,6 @@ export function clientCertHeaders(
  */
 const NO_CONNECTION = "UF";
 
-/** UNAVAILABLE of gRPC. */
 const UNAVAILABLE = { key: "grpc-status", value: "14" } as const;
 
 /**

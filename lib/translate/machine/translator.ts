@@ -26,10 +26,10 @@ import { findingsAmong, outcomesAmong, presentNotes, type TranslationNote } from
 import { rejectionFindings } from "../patches/rejected.ts";
 import type { PatchOutcome } from "../../patches/types.ts";
 import { NameTables } from "./name_table/tables.ts";
-import { PatchSelection } from "../reader/patch_selection.ts";
+import { type ForkContent, type MeshView, MeshViews } from "../reader/mesh_views.ts";
 import { isStandIn, readingAgain } from "../proxy/stand_in.ts";
 import { ProxyState, StatesByAddress } from "./per_proxy/proxy_state.ts";
-import { completed, type WorkloadFacts } from "../proxy/completed.ts";
+import { completed, withCandidates, type WorkloadFacts } from "../proxy/completed.ts";
 import type { Proxy } from "../proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
 import { distinctConflicts } from "./proxy_class/listeners.ts";
@@ -39,6 +39,7 @@ import { type ResultRows, RESULTS } from "./results/table.ts";
 import { profileOf, PROXY_TYPES, type ProxyType } from "../reader/proxy_profile.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
 import { ScopeReader } from "../reader/scope_reader.ts";
+import { ownRole, waypointName } from "../reader/waypoint_role.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 
 /** The inputs of a translator. */
@@ -52,8 +53,18 @@ export interface TranslatorOptions {
   readonly failed: BuildFailed;
   /** The services at a proxy's addresses, the oldest first. */
   readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
+  /** Objects that only some proxies have. Default: there are none. */
+  readonly candidates?: StagedCandidates | undefined;
   /** The registries' facts about a proxy's workload. Default: no facts. */
   readonly knownOf?: (proxy: Proxy) => WorkloadFacts | undefined;
+}
+
+/** Objects of which only some proxies have the newest version, the candidate. */
+export interface StagedCandidates {
+  /** The name of a proxy's set of candidates. Undefined: the proxy has settled objects alone. */
+  of(proxy: Proxy): string | undefined;
+  /** The objects of a set of candidates. */
+  fork(name: string): ForkContent;
 }
 
 /** The fewest hosts for a preparation in steps. With fewer hosts the first proxy takes at most some 100 ms. */
@@ -66,7 +77,7 @@ export class Translator {
   readonly #options: TranslatorOptions;
   readonly #classes: ReadonlyMap<ProxyType, ProxyClasses>;
   readonly #names: NameTables<ProxyState>;
-  readonly #patches: PatchSelection;
+  readonly #views: MeshViews;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new StatesByAddress();
   /** Types of proxies whose results were prepared before their first proxy; `names`: the DNS table was prepared. */
@@ -75,7 +86,7 @@ export class Translator {
   constructor(options: TranslatorOptions) {
     this.mesh = options.mesh;
     this.#options = options;
-    this.#patches = new PatchSelection(options.mesh);
+    this.#views = new MeshViews(options.mesh);
     this.caches = new Caches(options.results ?? RESULTS, options.table, options.caches, options.failed);
     this.#classes = new Map(PROXY_TYPES.map((type) => [type, new ProxyClasses(type, this.caches)]));
     this.#names = new NameTables(this.caches, ({ proxy }) => this.#sourceFor(proxy));
@@ -232,7 +243,7 @@ export class Translator {
     const affected = this.mesh.apply(change);
     const { things, workloads } = affected;
     const stale = this.caches.invalidate(affected);
-    if (workloads.hasAny(WORKLOAD_KEY.patches)) this.#patches.renew();
+    if (workloads.hasAny(WORKLOAD_KEY.patches)) this.#views.renewPatches();
     const moves = workloads.hasAny(WORKLOAD_KEY.scope);
     const isChanged = workloads.empty ? undefined : changedIn(workloads);
     const concerned = this.#dropChanged(workloads, isChanged);
@@ -282,6 +293,11 @@ export class Translator {
     this.mesh.keepScopes(new Set([...this.#proxies].map(({ proxy }) => proxy.namespace)));
   }
 
+  /** Policies without targets hold at waypoints, too (`ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES`). */
+  get layersPolicies(): boolean {
+    return this.#options.settings.layersPolicies;
+  }
+
   *#resultsInUse() {
     for (const classes of this.#classes.values()) yield* classes.results();
     yield* this.#names.results();
@@ -289,7 +305,51 @@ export class Translator {
   }
 
   #completed(proxy: Proxy): Proxy {
-    return completed(proxy, this.#options.knownOf?.(proxy));
+    const { candidates, knownOf } = this.#options;
+    return withCandidates(completed(proxy, knownOf?.(proxy)), candidates?.of(proxy));
+  }
+
+  /**
+   * Moves every proxy to the view of its present candidates. Views without a proxy go.
+   *
+   * @returns Whether a proxy was moved.
+   */
+  stage(): boolean {
+    const used = new Set<string>();
+    let moved = false;
+    for (const state of this.#proxies) {
+      const candidates = this.#options.candidates?.of(state.proxy);
+      if (candidates !== undefined) used.add(candidates);
+      if (state.proxy.properties.candidates === candidates) continue;
+      moved = true;
+      this.#names.leave(state);
+      state.proxy = this.#completed(state.proxy);
+      state.proxyClass = this.#classFor(state.proxy, state.proxyClass);
+      this.#refresh(state);
+    }
+    const unused = [...this.#views.names].filter((name) => !used.has(name));
+    if (unused.length === 0) return moved;
+    for (const name of unused) this.#views.drop(name);
+    for (const classes of this.#classes.values()) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
+    this.#names.update(new Map(), (view) => !(view instanceof Scope && this.mesh.hasScope(view)), undefined);
+    return moved;
+  }
+
+  /** Whether some proxies have candidates. */
+  get hasForks(): boolean {
+    return [...this.#views.names].length > 0;
+  }
+
+  /** The mesh as a proxy sees it, with the candidates of the proxy. */
+  meshOf({ proxy: { properties: { candidates } } }: ProxyState): Mesh {
+    return this.#viewOf(candidates).mesh;
+  }
+
+  #viewOf(candidates: string | undefined): MeshView {
+    if (candidates !== undefined && !this.#views.has(candidates)) {
+      this.#views.add(candidates, this.#options.candidates!.fork(candidates));
+    }
+    return this.#views.of(candidates);
   }
 
   /** Applies changed facts of registries about the workloads at addresses. */
@@ -303,9 +363,12 @@ export class Translator {
     }
   }
 
-  #sourceFor({ namespace, properties }: Proxy): ScopeReader {
-    const labels = profileOf(properties.type).sidecarsApply ? properties.labels : undefined;
-    return new ScopeReader(this.#patches, this.mesh.scope(namespace, labels), properties, this.#options.settings);
+  #sourceFor({ namespace, properties: written }: Proxy): ScopeReader {
+    const { sidecarsApply, waypoint } = profileOf(written.type);
+    const labels = sidecarsApply ? written.labels : undefined;
+    const properties = waypoint ? ownRole(written, this.mesh.waypoint(waypointName(written))) : written;
+    const { mesh, patches } = this.#viewOf(written.candidates);
+    return new ScopeReader(patches, mesh.scope(namespace, labels), properties, this.#options.settings, this.#views);
   }
 
   /** @param before The former class of the proxy. */
@@ -344,5 +407,6 @@ export class Translator {
 
 /** The changed facts about workloads, by kind and namespace. */
 function changedIn(workloads: InvalidatedKeys): IsChanged<ProxyProperties> {
-  return (kind, { namespace }) => workloads.has(kind, namespace);
+  return (kind, { namespace, policyNamespaces }) =>
+    workloads.has(kind, namespace) || policyNamespaces?.some((one) => workloads.has(kind, one)) === true;
 }

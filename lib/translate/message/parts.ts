@@ -1,8 +1,9 @@
 /**
- * The parts of objects in a message: rules of VirtualServices with matches, and servers of Gateways.
+ * The parts of objects in a message: rules of VirtualServices and of routes with matches, and servers of Gateways.
  *
  * @module
  */
+import { ruleSourceKey } from "../../config/kinds/virtual_service/internal.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
 
 /** A rule by its position in the effective virtual service, with the match used in a message. */
@@ -14,12 +15,23 @@ export interface UsedRule {
 
 /**
  * The rules of a virtual service, and of its delegates, that are in a message, as parts of an encoded resource. For an
- * object without a rule in the message, the list of positions is empty.
+ * object without a rule in the message, the list of positions is empty. A rule that a derivation made is also a part of
+ * the route behind the rule: `HTTPRoute/shop/web rules 2.0`.
  */
 export function ruleParts(vs: EffectiveVirtualService, list: RuleProtocol, used: Iterable<UsedRule>): string[] {
   const positions = new Map(vs.causes.map((key) => [key, new Set<string>()]));
   const [root = ""] = vs.causes;
+  const routes = new Set<string>();
+  for (const { internal } of list === "http" ? vs.spec.http ?? [] : []) {
+    if (internal) routes.add(ruleSourceKey(internal.source));
+  }
   for (const { rule, match } of used) {
+    const source = list === "http" ? vs.spec.http?.[rule]?.internal?.source : undefined;
+    if (source) {
+      positions.get(ruleSourceKey(source))?.add(
+        source.match === undefined ? `${source.rule}` : `${source.rule}.${source.match}`,
+      );
+    }
     const origin = list === "http" ? vs.httpOrigins?.[rule] : undefined;
     if (origin?.delegate !== undefined) {
       // Matches of root and delegate are merged, so neither match stands alone.
@@ -29,7 +41,7 @@ export function ruleParts(vs: EffectiveVirtualService, list: RuleProtocol, used:
       positions.get(root)?.add(match === undefined ? `${origin?.rule ?? rule}` : `${origin?.rule ?? rule}.${match}`);
     }
   }
-  return [...positions].map(([key, at]) => [key, list, ...at].join(" "));
+  return [...positions].map(([key, at]) => [key, routes.has(key) ? "rules" : list, ...at].join(" "));
 }
 
 /** The servers of Gateways that are in a message, as parts of an encoded resource. */

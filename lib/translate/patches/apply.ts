@@ -27,7 +27,8 @@ export type Patching<T> = (built: Built<T>) => readonly Built<T>[];
 
 /** The context of resources outside a workload's own ports. */
 export function clientContext(read: Reader): PatchContext {
-  return aspect(read, "gateways") ? "GATEWAY" : "SIDECAR_OUTBOUND";
+  if (aspect(read, "gateways")) return "GATEWAY";
+  return aspect(read, "waypoint") ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
 }
 
 /**

@@ -22,6 +22,11 @@ export interface PatchedBareRoutes {
   readonly built: Built<RouteConfiguration>;
   /** Virtual hosts that patches add to the route configuration. */
   readonly added: readonly Built<VirtualHost>[];
+  /**
+   * The virtual host of unknown hosts. The proxy asks for virtual hosts, and a virtual host for all others inside the
+   * route configuration would keep it from asking. Absent: the proxy has the virtual host, if there is one.
+   */
+  readonly catchAll?: VirtualHost;
 }
 
 /** Facts about a route configuration beside its name. */

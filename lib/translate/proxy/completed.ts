@@ -29,6 +29,13 @@ export function completed(proxy: Proxy, known: WorkloadFacts | undefined): Proxy
   return { ...reported, reported, properties: { ...own, ...facts, patched } };
 }
 
+/** The proxy with other candidates. The same object if nothing changes. */
+export function withCandidates(proxy: Proxy, candidates: string | undefined): Proxy {
+  if (proxy.properties.candidates === candidates) return proxy;
+  const { candidates: _before, ...properties } = proxy.properties;
+  return { ...proxy, properties: candidates === undefined ? properties : { ...properties, candidates } };
+}
+
 function sameFacts(a: WorkloadFacts, b: WorkloadFacts): boolean {
   const keys = Object.keys(a.labels);
   return a.locality === b.locality && a.network === b.network && keys.length === Object.keys(b.labels).length &&

@@ -33,7 +33,6 @@ const MAX_SHOWN = 100;
  */
 const CONTROL = /\p{Cc}/u;
 
-/** A string. */
 export const text: MetadataForm<string> = {
   schema: z.union([z.string(), z.number(), z.boolean()], { error: "a string" }).transform(String).pipe(
     z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` })

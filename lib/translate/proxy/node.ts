@@ -7,6 +7,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { NAMED_BY_VARIABLE } from "../../config/mesh/peer_metadata.ts";
 import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { isSameCluster } from "../../config/spelling/cluster_name.ts";
+import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
 import { isDnsLabel } from "../../config/validation/names.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
@@ -18,6 +19,7 @@ import {
   SUBZONE_LABEL,
   ZONE_LABEL,
 } from "../../registry/labels.ts";
+import { profileOf } from "../reader/proxy_profile.ts";
 import type { InterceptionMode, OwnTracing, ProxyProperties } from "../reader/proxy_properties.ts";
 import { type NodeId, NodeRefused, parseNodeId } from "./identity.ts";
 import { Metadata } from "./metadata.ts";
@@ -31,6 +33,8 @@ export interface Proxy {
   readonly addresses: readonly string[];
   readonly namespace: string;
   readonly serviceAccount: string;
+  /** The owner of the pods of the workload (`WORKLOAD_NAME`), else the name in the node ID. */
+  readonly workload: string;
   /** The reported version (`MESH_VERSION`). Empty: unknown. */
   readonly version: string;
   /**
@@ -39,6 +43,8 @@ export interface Proxy {
    */
   readonly asksNames: boolean;
   readonly properties: ProxyProperties;
+  /** Why a proxy that is told to ask for its resources gets everything. Undefined: it asks, or is not told to. */
+  readonly whyNotOnDemand?: string;
   /** The node as received. */
   readonly node: envoy.config.core.v3.Node;
   /** The same proxy without facts from registries. Absent: registries add no facts. See `./completed.ts`. */
@@ -50,6 +56,8 @@ export interface NodeOptions {
   readonly mesh: MeshConfig;
   /** Whether the proxy uses delta xDS and may receive virtual hosts one by one. */
   readonly vhds: boolean;
+  /** Whether waypoints are served (`PILOT_ENABLE_AMBIENT_WAYPOINTS`). Default false. */
+  readonly waypoints?: boolean;
   /** Cluster of proxies that report no cluster. */
   readonly clusterId: string;
   /** Other names of clusters, by alias. */
@@ -68,11 +76,21 @@ export interface NodeOptions {
 export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions): Proxy {
   const nodeId = node.id ?? "";
   const id = parseNodeId(nodeId);
+  const isWaypoint = profileOf(id.type).waypoint;
+  if (isWaypoint && !options.waypoints) {
+    throw new NodeRefused(
+      `node ${nodeId}: waypoints are not served, expected PILOT_ENABLE_AMBIENT_WAYPOINTS=true at the server ` +
+        "(the default with PILOT_ENABLE_AMBIENT=true)",
+    );
+  }
   const metadata = new Metadata(fromStruct(node.metadata));
   const namespace = namespaceOf(id, metadata);
   const labels = { ...metadata.labels("STATIC_LABELS"), ...metadata.labels("LABELS") };
   const addresses = addressesOf(id, metadata);
   const properties = readProperties({ id, metadata, namespace, labels, addresses, node, options });
+  if (isWaypoint && !labels[GATEWAY_NAME_LABEL]) {
+    metadata.problems.push(`metadata LABELS has no ${GATEWAY_NAME_LABEL}, expected the name of the waypoint's Gateway`);
+  }
   if (metadata.problems.length > 0) throw new NodeRefused(`node ${nodeId}: ${metadata.problems.join("; ")}`);
   return {
     id,
@@ -80,11 +98,20 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
     addresses,
     namespace,
     serviceAccount: metadata.text("SERVICE_ACCOUNT"),
+    workload: metadata.text("WORKLOAD_NAME") || id.name,
     version: versionOf(metadata),
     asksNames: metadata.flag("DNS_CAPTURE") || metadata.flag("ENABLE_DNS_SERVER"),
     properties,
+    ...metadata.flag("ON_DEMAND") && !properties.onDemand && { whyNotOnDemand: whyNotOnDemand(properties) },
     node,
   };
+}
+
+function whyNotOnDemand({ type }: ProxyProperties): string {
+  const { outbound, noun } = profileOf(type);
+  return outbound
+    ? "on-demand discovery needs the delta protocol, and PILOT_ENABLE_VHDS=true at the server"
+    : `on-demand discovery is for sidecars, and this proxy is a ${noun}`;
 }
 
 /** The namespace determines the proxy's view, so its name must be valid for a namespace. */
@@ -114,9 +141,10 @@ interface Parts {
 function readProperties({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyProperties {
   const own = metadata.settings("PROXY_CONFIG", "gatewayTopology", "proxyHeaders", "tracing", "zipkinAddress");
   const { gatewayTopology, proxyHeaders } = own;
+  const type = metadata.text("GENERATOR") === "grpc" ? "proxyless" : id.type;
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
-    type: metadata.text("GENERATOR") === "grpc" ? "proxyless" : id.type,
+    type,
     namespace,
     dnsDomain: id.dnsDomain,
     clusterId: clusterOf(metadata, options),
@@ -133,6 +161,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     dnsCapture: metadata.flag("DNS_CAPTURE"),
     dnsAutoAllocate: metadata.flag("DNS_AUTO_ALLOCATE"),
     vhds: options.vhds,
+    onDemand: options.vhds && profileOf(type).outbound && metadata.flag("ON_DEMAND"),
     extensions: listedExtensions(node),
     inboundExactBalance: metadata.flag("INBOUND_LISTENER_EXACT_BALANCE"),
     outboundExactBalance: metadata.flag("OUTBOUND_LISTENER_EXACT_BALANCE"),

@@ -39,7 +39,11 @@ const NO_LISTS: Lists = { clusters: NO_PATCHES, listeners: NO_PATCHES, routes: N
 export class PatchSelection {
   readonly mesh: Mesh;
   readonly #lists = new SharedLists<CompiledPatch>();
-  readonly #remembered = new RememberedPolicies((properties: ProxyProperties) => this.#listsOf(properties));
+  /** By proxy: the proxy's version and its rejections decide, too. */
+  readonly #remembered = new RememberedPolicies(
+    (properties: ProxyProperties) => this.#listsOf(properties),
+    (properties) => properties,
+  );
 
   constructor(mesh: Mesh) {
     this.mesh = mesh;
@@ -57,9 +61,10 @@ export class PatchSelection {
     return this.#remembered.of(properties)[part];
   }
 
-  #listsOf({ namespace, labels, patched }: ProxyProperties): Lists {
+  #listsOf(properties: ProxyProperties): Lists {
+    const { patched } = properties;
     if (patched === undefined) return NO_LISTS;
-    const all = patchesFor(this.mesh.proxyFilters.of({ namespace, labels }), patched);
+    const all = patchesFor(this.mesh.proxyFilters.of(properties), patched);
     if (all.length === 0) return NO_LISTS;
     const list = (part: PatchPart): PatchList => {
       const own = all.filter(BELONGS[part]);

@@ -5,7 +5,7 @@
  */
 
 /** Kinds of proxies in node ids. */
-export type NodeType = "sidecar" | "router";
+export type NodeType = "sidecar" | "router" | "waypoint";
 
 /** Kinds of configured proxies: the kinds in node ids, and gRPC libraries (node metadata `GENERATOR: grpc`). */
 export type ProxyType = NodeType | "proxyless";
@@ -21,12 +21,15 @@ export interface ProxyProfile {
   readonly inbound: boolean;
   /** Has the listeners and routes of the selecting Gateway objects. */
   readonly gateways: boolean;
+  /** Takes the connections to services by HBONE, in front of the services' workloads. */
+  readonly waypoint: boolean;
   /** Is a library in the workload. The library asks for listeners by the names of dialled and served addresses. */
   readonly library: boolean;
   /** Connections are captured, so the proxy knows the dialled address. */
   readonly originalDestination: boolean;
   /**
-   * The first bytes tell the protocol of a port without a declared protocol. The workload gets the client's version.
+   * The first bytes tell the protocol of a port without a declared protocol. The workload is called with the client's
+   * version of HTTP.
    */
   readonly sniffs: boolean;
   /** Gets the certificates of destination rules (`credentialName`), whichever workloads a rule selects. */
@@ -40,6 +43,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     outbound: true,
     inbound: true,
     gateways: false,
+    waypoint: false,
     library: false,
     originalDestination: true,
     sniffs: true,
@@ -51,9 +55,22 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     outbound: false,
     inbound: false,
     gateways: true,
+    waypoint: false,
     library: false,
     originalDestination: false,
     sniffs: false,
+    namedCredentials: true,
+  },
+  waypoint: {
+    noun: "waypoint",
+    sidecarsApply: false,
+    outbound: false,
+    inbound: false,
+    gateways: false,
+    waypoint: true,
+    library: false,
+    originalDestination: false,
+    sniffs: true,
     namedCredentials: true,
   },
   proxyless: {
@@ -62,6 +79,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     outbound: false,
     inbound: true,
     gateways: false,
+    waypoint: false,
     library: true,
     originalDestination: false,
     sniffs: false,
@@ -72,7 +90,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
 export const PROXY_TYPES: readonly ProxyType[] = Object.keys(PROFILES) as ProxyType[];
 
 /** Kinds in node ids. */
-export const NODE_TYPES: readonly NodeType[] = ["sidecar", "router"];
+export const NODE_TYPES: readonly NodeType[] = ["sidecar", "router", "waypoint"];
 
 /** Whether a text is a kind in node ids. */
 export function isNodeType(type: string): type is NodeType {

@@ -4,6 +4,8 @@
  * @module
  */
 import type { GatewayTopology, ProxyHeaders, ProxySettings } from "../../config/mesh/types.ts";
+import type { PlacedTarget } from "../../mesh/selection/index.ts";
+import type { PolicyWorkload } from "../../mesh/selection/remembered.ts";
 import type { PatchedProxy } from "../../patches/for_proxy.ts";
 import type { ProxyType } from "./proxy_profile.ts";
 
@@ -38,6 +40,8 @@ export interface ProxyProperties {
   readonly dnsAutoAllocate: boolean;
   /** The proxy gets virtual hosts as resources (VHDS over delta) instead of inside route configurations. */
   readonly vhds: boolean;
+  /** The proxy asks for virtual hosts and clusters when its workload calls them, instead of getting all of them. */
+  readonly onDemand: boolean;
   /**
    * Names of the extensions of the proxy's build. Undefined: all, because the proxy lists none. Asked about by name,
    * see `hasExtension`.
@@ -92,6 +96,14 @@ export interface ProxyProperties {
    * Further facts for the matches of patches, from the proxy's own introduction. Undefined: the proxy gets no patches.
    */
   readonly patched: PatchedProxy | undefined;
+  /** Of a waypoint: the objects whose policies hold. See `./waypoint_role.ts`. */
+  readonly ofWaypoint?: readonly PlacedTarget[];
+  /** Of a waypoint: the objects whose policies hold for one service or another. */
+  readonly allOfWaypoint?: PolicyWorkload;
+  /** Of a waypoint: the namespaces of these objects, each once. */
+  readonly policyNamespaces?: readonly string[];
+  /** The name of the fork of the mesh with the proxy's candidates. Absent: the proxy has settled objects alone. */
+  readonly candidates?: string;
   /** Labels of the workload. Use `Reader.derived` only: nearly every workload has different labels. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -99,5 +111,14 @@ export interface ProxyProperties {
 /** Properties with a whole value for builders. For other properties the reader has a query. */
 export type PlainProperty = Exclude<
   keyof ProxyProperties,
-  "labels" | "patched" | "proxyHeaders" | "tracing" | "gatewayTopology" | "extensions"
+  | "candidates"
+  | "labels"
+  | "patched"
+  | "proxyHeaders"
+  | "tracing"
+  | "gatewayTopology"
+  | "extensions"
+  | "ofWaypoint"
+  | "allOfWaypoint"
+  | "policyNamespaces"
 >;

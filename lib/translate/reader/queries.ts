@@ -24,7 +24,16 @@ import type {
   RuleProtocol,
 } from "../../mesh/types.ts";
 import type { PluginUse, WasmPlugin } from "../../mesh/wasm_plugins.ts";
-import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
+import type { ServedWaypoint } from "../../mesh/waypoints/index.ts";
+import type { ServedWorkload } from "../../mesh/waypoints/workloads.ts";
+import type { IngressWay } from "../../mesh/waypoints/ingress.ts";
+import {
+  type Endpoint,
+  type NetworkEntrance,
+  type Service,
+  type ServiceKey,
+  serviceKey,
+} from "../../registry/types.ts";
 import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { OwnTracing, ProxyProperties } from "./proxy_properties.ts";
 import type { ScopeReader } from "./scope_reader.ts";
@@ -40,8 +49,8 @@ export interface WholeQuery<T> extends SourceQuery<ScopeReader, T> {
 }
 
 /**
- * A query about the workload beside the proxy. The answer is a property of the proxy: results with another answer do
- * not fit the proxy any more, and need not be dropped.
+ * A query about the workload beside the proxy. The answer is a property of the proxy. When the answer changes, the
+ * proxy gets the results for the new answer; the results for the old answer stay right for other proxies.
  *
  * @typeParam P The part of the answer, for queries by parts.
  */
@@ -49,8 +58,8 @@ export interface WorkloadQuery<T, P extends string = never> {
   /** The name of the property, or the beginning of the name. */
   readonly name: string;
   /**
-   * Kind of fact: a change of a fact in the workload's namespace may change the answer. Undefined: the proxy's own
-   * facts.
+   * The kind of objects behind the answer: a change of such an object in the workload's namespace may change the
+   * answer. Undefined: the answer rests on the proxy alone.
    */
   readonly on: string | undefined;
   ask(source: ScopeReader, of: ProxyProperties, part: P): T;
@@ -59,13 +68,13 @@ export interface WorkloadQuery<T, P extends string = never> {
 /**
  * A row about a thing.
  *
- * @param on Kinds of things: a change of a thing of the name may change the answer.
+ * @param on The kinds of things behind the answer: a change of such a thing with the asked name may change the answer.
  */
 export function thing<T>(ask: (source: ScopeReader, name: string) => T, ...on: readonly string[]): ThingQuery<T> {
   return { ask, on, isWhole: false };
 }
 
-/** A row about the whole mesh: the answer is the same as long as the view of the mesh. */
+/** A row about the whole mesh: only a new view of the mesh can change the answer. */
 function whole<T>(ask: (source: ScopeReader) => T): WholeQuery<T> {
   return { ask, on: [], isWhole: true };
 }
@@ -76,12 +85,12 @@ export function workload<T, P extends string = never>(
   on: string | undefined,
   ask: (source: ScopeReader, of: ProxyProperties, part: P) => T,
 ): WorkloadQuery<T, P> {
-  return { name, on, ask };
+  return { name, on, ask: (source, of, part) => ask(source.forWorkload(of), of, part) };
 }
 
 /**
- * The rows are constants, as builds ask many queries. An answer is the same object until something behind the answer
- * changes.
+ * The rows are constants, because builds ask queries often. An answer is the same object until something behind the
+ * answer changes.
  */
 export const QUERIES = {
   mesh: whole(({ mesh }): MeshConfig => mesh.config),
@@ -112,6 +121,47 @@ export const QUERIES = {
     ({ mesh }, network): readonly NetworkEntrance[] => mesh.entrances(network),
     MESH_KEY.entrances,
   ),
+  /** A waypoint, `namespace/name`, with the services behind it. */
+  waypoint: thing(({ mesh }, name): ServedWaypoint => mesh.waypoint(name), MESH_KEY.waypoint),
+  /** The workloads behind a waypoint, `namespace/name`. */
+  waypointWorkloads: thing(
+    ({ mesh }, name): readonly ServedWorkload[] => mesh.waypointWorkloads(name),
+    MESH_KEY.waypointWorkloads,
+  ),
+  /** The waypoint `namespace/name` of the visible service of a host. Undefined: none. */
+  waypointOf: thing(waypointOf, MESH_KEY.service, MESH_KEY.waypointOf),
+  /** Host of the service in front of the pods of a waypoint, `namespace/name`. Undefined: the waypoint has no address. */
+  waypointHost: thing(({ mesh }, name): string | undefined => mesh.waypointHost(name), MESH_KEY.waypoint),
+  /** Whether other networks reach the visible service of a host. */
+  isGlobal: thing(isGlobal, MESH_KEY.service, MESH_KEY.isGlobal),
+  /** Whether other networks reach a service by key (`namespace/host`), visible or not. */
+  isGlobalService: thing(({ mesh }, key): boolean => mesh.isGlobal(key as ServiceKey), MESH_KEY.isGlobal),
+  /** All services that other networks reach, visible or not. The only name is empty. */
+  globalServices: thing(({ mesh }): readonly Service[] => mesh.globalServices, MESH_KEY.globalServices),
+  /** How gateways reach the visible service of a host. Undefined: the service does not ask gateways to use its waypoint. */
+  ingressWay: thing(ingressWayOf, MESH_KEY.service, MESH_KEY.ingressWay),
+  /** How gateways between networks reach the visible service of a host. Undefined: the service asks for no waypoint. */
+  forwardedWay: thing(forwardedWayOf, MESH_KEY.service, MESH_KEY.forwardedWay),
+  /** The service of a waypoint by its host, exported or not. */
+  waypointService: thing(({ mesh }, host): Service | undefined => mesh.services.of(host)[0], MESH_KEY.service),
+  /** The endpoints of the service of a waypoint, exported or not. */
+  waypointEndpoints: thing(
+    ({ mesh }, host): readonly Endpoint[] => {
+      const [service] = mesh.services.of(host);
+      return service ? mesh.endpoints(service) : NO_ENDPOINTS;
+    },
+    MESH_KEY.service,
+    MESH_KEY.endpoints,
+  ),
+  /** The identities of the pods of a waypoint by its host. Undefined: no such service. */
+  waypointIdentities: thing(
+    ({ mesh }, host): ServiceIdentities | undefined => {
+      const [service] = mesh.services.of(host);
+      return service && mesh.identities(service);
+    },
+    MESH_KEY.service,
+    MESH_KEY.identities,
+  ),
   /** The virtual services bound to a gateway (`namespace/name`), oldest first, exported or not. */
   virtualServicesOf: thing(
     ({ mesh }, gateway): readonly EffectiveVirtualService[] => mesh.virtualServices.forGateway(gateway),
@@ -124,7 +174,7 @@ export const QUERIES = {
     WORKLOAD_KEY.gateways,
     ({ mesh }, { namespace, labels }): readonly ConfigObject<"Gateway">[] => mesh.gateways.select(namespace, labels),
   ),
-  /** The hosts whose connections the gateway workload passes on by the name from the client (AUTO_PASSTHROUGH). */
+  /** The hosts to which the gateway workload passes TLS on by server name, without ending TLS (AUTO_PASSTHROUGH). */
   passedHosts: workload(
     "passedHosts",
     WORKLOAD_KEY.gateways,
@@ -138,11 +188,23 @@ export const QUERIES = {
     WORKLOAD_KEY.authorization,
     ({ mesh }, of): readonly AuthorizationPolicy[] => mesh.authorizationPolicies.of(of),
   ),
+  /** Of a waypoint: the authorization policies without targets, in force in front of all its services. */
+  layeredPolicies: workload(
+    "layeredPolicies",
+    WORKLOAD_KEY.authorization,
+    ({ mesh }, of): readonly AuthorizationPolicy[] => mesh.authorizationPolicies.layered(of),
+  ),
   /** The merged rules of the RequestAuthentication objects. */
   tokenPolicy: workload(
     "tokenPolicy",
     WORKLOAD_KEY.tokenPolicy,
     ({ mesh }, of): RequestTokenPolicy => mesh.requestAuthentications.of(of),
+  ),
+  /** The merged rules of all chains: at a waypoint the chains of each service have rules of their own. */
+  allTokenPolicies: workload(
+    "allTokenPolicies",
+    WORKLOAD_KEY.tokenPolicy,
+    ({ mesh }, of): RequestTokenPolicy => mesh.requestAuthentications.of(of.allOfWaypoint ?? of),
   ),
   /** The patches for a part of the proxy's configuration, in order. */
   patches: workload(
@@ -174,7 +236,7 @@ export const QUERIES = {
     WORKLOAD_KEY.telemetry,
     ({ mesh, settings }): boolean => settings.exchangePeers && mesh.telemetries.measures,
   ),
-  /** Keys of the Telemetries of the workload. A question splits results by Telemetries, even by equal Telemetries. */
+  /** Keys of the workload's Telemetries. A builder that asks shares results only between workloads with equal keys. */
   telemetryCauses: workload(
     "telemetryCauses",
     WORKLOAD_KEY.telemetry,
@@ -186,11 +248,11 @@ export const QUERIES = {
     WORKLOAD_KEY.extensions,
     ({ mesh }, of, side: TelemetrySide): readonly PluginUse[] => mesh.wasmPlugins.of(of).uses[side],
   ),
-  /** The WasmPlugins of the workload, in running order. */
+  /** The WasmPlugins of the workload, in running order; at a waypoint the plugins of all services behind it. */
   wasmPlugins: workload(
     "wasmPlugins",
     WORKLOAD_KEY.extensions,
-    ({ mesh }, of): readonly WasmPlugin[] => mesh.wasmPlugins.of(of).plugins,
+    ({ mesh }, of): readonly WasmPlugin[] => mesh.wasmPlugins.of(of.allOfWaypoint ?? of).plugins,
   ),
   /** Tracing of the proxy's own settings (node metadata `PROXY_CONFIG`), else the mesh's default. */
   proxyTracing: workload("proxyTracing", undefined, (_, { tracing }): OwnTracing | undefined => tracing),
@@ -203,6 +265,26 @@ const NO_ENDPOINTS: readonly Endpoint[] = [];
 function endpointsOf({ scope, mesh }: ScopeReader, host: string): readonly Endpoint[] {
   const service = scope.service(host);
   return service ? mesh.endpoints(service) : NO_ENDPOINTS;
+}
+
+function waypointOf({ scope, mesh }: ScopeReader, host: string): string | undefined {
+  const service = scope.service(host);
+  return service && mesh.waypointOf(service);
+}
+
+function isGlobal({ scope, mesh }: ScopeReader, host: string): boolean {
+  const service = scope.service(host);
+  return service !== undefined && mesh.isGlobal(serviceKey(service));
+}
+
+function ingressWayOf({ scope, mesh }: ScopeReader, host: string): IngressWay | undefined {
+  const service = scope.service(host);
+  return service && mesh.ingressWay(service);
+}
+
+function forwardedWayOf({ scope, mesh }: ScopeReader, host: string): IngressWay | undefined {
+  const service = scope.service(host);
+  return service && mesh.forwardedWay(service);
 }
 
 function identitiesOf({ scope, mesh }: ScopeReader, host: string): ServiceIdentities | undefined {
@@ -219,7 +301,7 @@ export const destinationRules: ThingQuery<readonly EffectiveDestinationRule[]> =
 
 type VirtualServiceQuery = ThingQuery<EffectiveVirtualService | undefined>;
 
-/** Few virtual services of a host stand before the first for all workloads. */
+/** The first four positions. At most hosts the first virtual service for all workloads has one of these positions. */
 const VIRTUAL_SERVICE: Readonly<Record<RuleProtocol, readonly VirtualServiceQuery[]>> = {
   http: Array.from({ length: 4 }, (_, at) => newVirtualService("http", at)),
   tls: Array.from({ length: 4 }, (_, at) => newVirtualService("tls", at)),
@@ -232,7 +314,12 @@ export function virtualServiceAt(protocol: RuleProtocol, at: number): VirtualSer
 }
 
 function newVirtualService(protocol: RuleProtocol, at: number): VirtualServiceQuery {
-  return thing(({ scope }, host) => scope.virtualService(host, protocol, at), MESH_KEY.virtualService);
+  // The service decides too: the rules of a virtual service may be for the service of one namespace alone.
+  return thing(
+    ({ scope }, host) => scope.virtualService(host, protocol, at),
+    MESH_KEY.virtualService,
+    MESH_KEY.service,
+  );
 }
 
 /** The usual number of egress listeners in Sidecars. */

@@ -36,6 +36,7 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   idleTimeout: (t) => t.idleTimeout,
   dnsCapture: (t) => t.dnsCapture,
   dnsAutoAllocate: (t) => t.dnsAutoAllocate,
+  onDemand: (t) => t.onDemand,
   vhds: (t) => t.vhds,
   inboundExactBalance: (t) => t.inboundExactBalance,
   outboundExactBalance: (t) => t.outboundExactBalance,

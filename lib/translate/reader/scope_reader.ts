@@ -9,6 +9,7 @@ import { addHostKeys, MESH_KEY } from "../../mesh/affected.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import { Scope } from "../../mesh/scope.ts";
 import type { Distinction } from "../../mesh/view/distinctions.ts";
+import type { MeshViews } from "./mesh_views.ts";
 import type { PatchSelection } from "./patch_selection.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
@@ -27,13 +28,36 @@ export class ScopeReader implements ReadSource<ProxyProperties> {
   readonly scope: Scope;
   readonly mesh: Mesh;
   readonly patches: PatchSelection;
+  readonly #views: MeshViews | undefined;
 
-  constructor(patches: PatchSelection, scope: Scope, properties: ProxyProperties, settings: TranslateSettings) {
+  /** @param views All meshes of the translator. Default: there is only the mesh of the patches. */
+  constructor(
+    patches: PatchSelection,
+    scope: Scope,
+    properties: ProxyProperties,
+    settings: TranslateSettings,
+    views?: MeshViews,
+  ) {
+    this.#views = views;
     this.patches = patches;
     this.mesh = patches.mesh;
     this.scope = scope;
     this.properties = properties;
     this.settings = settings;
+  }
+
+  /** The same source with other properties: a proxy in another role. */
+  as(properties: ProxyProperties): ScopeReader {
+    return new ScopeReader(this.patches, this.scope, properties, this.settings, this.#views);
+  }
+
+  /**
+   * The source for queries about a workload. Answers are compared between proxies with different candidates, so the
+   * mesh is the mesh of the proxy in question.
+   */
+  forWorkload(of: ProxyProperties): ScopeReader {
+    if (this.#views === undefined || of.candidates === this.properties.candidates) return this;
+    return new ScopeReader(this.#views.of(of.candidates).patches, this.scope, of, this.settings, this.#views);
   }
 
   get view(): Scope {

@@ -27,11 +27,23 @@ export interface TranslateSettings {
   readonly sendsHbone: boolean;
   /** Proxies prefer HBONE over possible mutual TLS. */
   readonly prefersHbone: boolean;
+  /** Waypoints are served. */
+  readonly waypoints: boolean;
+  /** Gateways use the waypoints of services that ask for it. */
+  readonly ingressWaypoints: boolean;
+  /** Without a usable waypoint, gateways reach workloads directly, whatever policies are bound. */
+  readonly opensWithoutWaypoint: boolean;
+  /** Waypoints enforce policies without targets in front of their services. */
+  readonly layersPolicies: boolean;
+  /** Services of scope GLOBAL are reached across networks, through gateways that forward HBONE. */
+  readonly multiNetwork: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
   readonly persistentSessionHeaderLabel: string;
   readonly enableRouteCollapse: boolean;
   readonly enableAbsoluteFqdnVhostDomain: boolean;
+  /** HTTP ports of the orchestrator's services have listeners at their addresses, where the Host header does not count. */
+  readonly httpByAddress: boolean;
   readonly enable100ContinueHeaders: boolean;
   readonly enableEdsForHeadless: boolean;
   /** Names of headless services stand for endpoints of all clusters, not of the proxy's own alone. */
@@ -51,11 +63,17 @@ export interface TranslateSettings {
   readonly enableIpv4OutboundListenerForIpv6Clusters: boolean;
   readonly dnsCaresUdpMaxQueries: number;
   readonly dnsJitterMs: number;
+  /** How long a sidecar that asks waits for an answer, ms (`MESH_ON_DEMAND_TIMEOUT`). */
+  readonly askTimeoutMs: number;
   readonly enableTelemetryLabel: boolean;
   readonly endpointTelemetryLabel: boolean;
   readonly maxConnectionsPerSocketEventLoop: number;
   readonly filterGatewayClusterConfig: boolean;
   readonly scopeGatewayToNamespace: boolean;
+  /** Policies without targets are also for workloads of Gateways of the Gateway API. */
+  readonly gatewaySelectors: boolean;
+  /** Gateways ask endpoint pickers about requests to InferencePools. */
+  readonly inferencePools: boolean;
   readonly enableHcmInternalNetworks: boolean;
   readonly labelCanonicalServicesForMeshExternal: boolean;
   /** Certificates of any trust domain are accepted, if issued by an authority of the mesh. */

@@ -4,13 +4,16 @@
  * @module
  */
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/kinds.ts";
+import { UNRESOLVED_HOST } from "../../config/kinds/virtual_service/internal.ts";
 import { dialledServer } from "../../mesh/dialled_server.ts";
 import { wrap } from "../../pb/wellknown.ts";
+import { RouteAction_ClusterNotFoundResponseCode as NotFoundCode } from "../../../proto/gen/enums.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
 import { dialledByName } from "./dialled_by_name.ts";
 import { fractionOf } from "../values/fraction.ts";
+import { endpointPicker } from "../filters/http/ext_proc/per_route.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
 import { regexMatcher } from "../values/regex.ts";
 import { retryPolicy } from "./retry.ts";
@@ -57,17 +60,42 @@ export function forwardAction(
   const action: RouteAction = authority ? { host_rewrite_literal: authority } : {};
   const draft = { read, port, warnings, action };
   const [only, ...more] = rule.route ?? [];
-  const chosen = only && !more.length ? single(draft, only) : weighted(draft, rule.route ?? []);
+  const isSingle = only && !more.length && !isUnresolved(only);
+  const chosen = isSingle ? single(draft, only) : weighted(draft, rule.route ?? []);
   if (!chosen) return undefined;
   rewritePath(rule, action);
   // Without a timeout in the route Envoy would give up after 15 s.
   action.timeout = boundedDuration(rule.timeout ?? 0);
+  // The timeout begins behind the endpoint picker. A request for which a picker never answers ends by being idle.
+  if (rule.timeout && rule.route?.some(hasPicker)) action.idle_timeout = boundedDuration(rule.timeout);
   const retry = retryPolicy(rule.retries ?? read.mesh().defaultHttpRetryPolicy, chosen.sticky);
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
   if (mirrors.length) action.request_mirror_policies = mirrors;
   const { targets, causes, perFilter } = chosen;
   return { action, headers: joinHeaders(own.fields, chosen.headers), targets, perFilter, causes };
+}
+
+function isUnresolved({ internal }: HttpRouteDestination): boolean {
+  return internal !== undefined && "unresolved" in internal;
+}
+
+function hasPicker({ internal }: HttpRouteDestination): boolean {
+  return internal !== undefined && "picker" in internal;
+}
+
+/**
+ * The filter settings that ask the endpoint picker of a pool; empty: the destination is no pool; undefined: nobody can be
+ * asked.
+ */
+function pickerSettings(
+  { read, warnings }: Pick<ActionInput, "read" | "warnings">,
+  { internal }: HttpRouteDestination,
+): ForwardAction["perFilter"] | undefined {
+  if (internal === undefined || !("picker" in internal)) return {};
+  const { perFilter, why } = endpointPicker(read, internal.picker);
+  if (why !== undefined) warnings.push(`${why}; requests to the pool get 500`);
+  return perFilter;
 }
 
 interface Chosen {
@@ -80,14 +108,16 @@ interface Chosen {
 }
 
 function single({ read, port, warnings, action }: ActionInput, route: HttpRouteDestination): Chosen {
-  const target = routeTarget(read, route.destination, port);
+  const picker = pickerSettings({ read, warnings }, route);
+  const target = picker === undefined ? unresolvedTarget() : routeTarget(read, route.destination, port);
+  if (picker === undefined) action.cluster_not_found_response_code = NotFoundCode.INTERNAL_SERVER_ERROR;
   const { fields, authority } = headerChanges(route.headers, warnings);
   const hash = hashing(read, target);
   action.cluster = target.cluster;
   if (hash) action.hash_policy = [hash.policy];
   // The rule's own authority wins over the destination's, as with several destinations.
   if (authority) action.host_rewrite_literal ??= authority;
-  const perFilter = dialledByName(read, target, action.host_rewrite_literal);
+  const perFilter = { ...dialledByName(read, target, action.host_rewrite_literal), ...picker };
   return { headers: fields, targets: [target], perFilter, causes: hash?.causes ?? [], sticky: hash !== undefined };
 }
 
@@ -97,13 +127,19 @@ function weighted(
 ): Chosen | undefined {
   const shared = routes.filter((route) => route.weight);
   if (!shared.length) return undefined;
-  const targets = shared.map(({ destination }) => routeTarget(read, destination, port));
+  const pickers = shared.map((route) => pickerSettings({ read, warnings }, route));
+  const targets = shared.map((route, index) =>
+    isUnresolved(route) || pickers[index] === undefined
+      ? unresolvedTarget()
+      : routeTarget(read, route.destination, port)
+  );
   const weights = boundedWeights(shared.map(({ weight }) => weight ?? 0));
   const hashes = targets.flatMap((target) => hashing(read, target) ?? []);
   action.weighted_clusters = {
     clusters: shared.map(({ headers }, index) => {
       const { fields, authority } = headerChanges(headers, warnings);
-      const perFilter = dialledByName(read, targets[index]!, action.host_rewrite_literal ?? authority);
+      const byName = dialledByName(read, targets[index]!, action.host_rewrite_literal ?? authority);
+      const perFilter = { ...byName, ...pickers[index] };
       return {
         name: targets[index]!.cluster,
         weight: wrap(weights[index]!),
@@ -113,8 +149,23 @@ function weighted(
       };
     }),
   };
+  if (
+    pickers.includes(undefined) ||
+    shared.some(({ internal }) => internal && "unresolved" in internal && internal.unresolved === 500)
+  ) {
+    action.cluster_not_found_response_code = NotFoundCode.INTERNAL_SERVER_ERROR;
+  }
   if (hashes.length) action.hash_policy = hashes.map(({ policy }) => policy);
   return { headers: {}, targets, perFilter: {}, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
+}
+
+/** Name of a cluster that never exists: requests to this cluster get the status of a missing cluster. */
+const UNRESOLVED_CLUSTER = "UnresolvedBackend";
+
+/** The target of a share of requests without a backend. */
+function unresolvedTarget(): RouteTarget {
+  const [name, host] = [UNRESOLVED_HOST, UNRESOLVED_HOST];
+  return { name, host, port: 0, subset: "", cluster: UNRESOLVED_CLUSTER, service: undefined };
 }
 
 function rewritePath(rule: HttpRoute, action: RouteAction): void {

@@ -13,7 +13,7 @@ import { ALLOW_ANY, BLOCK_ALL } from "../message/unknown_hosts.ts";
 import { defaultInboundRoute } from "./default_route.ts";
 import { routeTarget } from "./destination.ts";
 import { virtualHostName } from "./domains.ts";
-import { isSniffed, tellsPortsApart } from "./placement.ts";
+import { isOfOneHost, tellsPortsApart } from "./placement.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
@@ -39,7 +39,7 @@ export function sidecarRouteConfiguration(
   const inline = virtualHosts === "vhds" ? [] : [...virtualHosts].sort((a, b) => a.name! < b.name! ? -1 : 1);
   const message: RouteConfiguration = {
     name,
-    virtual_hosts: isSniffed(name) ? inline : [...inline, catchAllVirtualHost(read)],
+    virtual_hosts: isOfOneHost(name) ? inline : [...inline, catchAllVirtualHost(read)],
     validate_clusters: wrap(false),
     max_direct_response_body_size_bytes: wrap(MAX_DIRECT_RESPONSE_BYTES),
     ...(tellsPortsApart(read, name) ? {} : { ignore_port_in_host_matching: true }),

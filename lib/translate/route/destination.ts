@@ -7,7 +7,7 @@ import type { ConsistentHashLb, Destination } from "../../config/kinds/kinds.ts"
 import { type NamedService, namedService } from "../../mesh/named_service.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { outboundClusterName } from "../destination/names.ts";
+import { clusterName } from "../destination/cluster_name.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
 import type { Reader } from "../reader/reader.ts";
 import { breaksLines } from "../../config/validation/values.ts";
@@ -24,7 +24,7 @@ export interface RouteTarget {
   readonly port: number;
   /** Empty: the default cluster. */
   readonly subset: string;
-  /** `outbound|port|subset|host`. If the cluster does not exist, requests are answered with 503. */
+  /** `outbound|port|subset|host`, or another form at a waypoint. If the cluster does not exist, requests are answered with 503. */
   readonly cluster: string;
   readonly service: Service | undefined;
 }
@@ -43,7 +43,7 @@ export function routeTarget(read: Reader, destination: Destination, listenPort: 
   const { name, host, service } = serviceBehind(read, destination.host);
   const port = destination.port?.number ?? impliedPort(service, listenPort);
   const subset = destination.subset ?? "";
-  return { name, host, port, subset, cluster: outboundClusterName(port, subset, host), service };
+  return { name, host, port, subset, cluster: clusterName(read, { host, port, subset, service }), service };
 }
 
 function impliedPort(service: Service | undefined, listenPort: number): number {

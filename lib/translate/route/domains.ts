@@ -9,14 +9,14 @@ import { isRange, serviceAddresses } from "../service/address.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
- * Domains without ports, each once, the full name first: the host, its other names (short forms valid in the proxy's
+ * Domains without ports in lower case, as Envoy compares them, each once, the full name first: the host, its other names (short forms valid in the proxy's
  * DNS domain, the absolute name with a trailing dot), names of single pods, virtual addresses.
  *
  * @param service Absent: only a virtual service has the host, and the host itself is the only domain.
  */
 export function hostDomains(read: Reader, host: string, service: Service | undefined): string[] {
-  if (!service) return [bracketed(host)];
-  const names = [bracketed(host), ...otherNames(read, host)];
+  if (!service) return [bracketed(host).toLowerCase()];
+  const names = [bracketed(host), ...otherNames(read, host)].map((name) => name.toLowerCase());
   // Clients of a headless service also name single pods: `pod-0.db.default.svc.cluster.local`.
   const pods = service.headless && service.provider === "Orch" ? names.map((name) => `*.${name}`) : [];
   const addresses = service.externalName ? [] : serviceAddresses(read, service);

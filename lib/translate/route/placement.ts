@@ -3,6 +3,7 @@
  *
  *     HTTP port 8080              "8080"                  one for all services of that port
  *     sniffed port 8080           "8080" and "host:8080"  its own listener knows the host already
+ *     HTTP port, by address       "8080" and "host:8080"  the same
  *     egress listener, port 9080  "9080"                  only what that listener sees
  *     egress listener, Unix       "unix:///path"          all ports, selected by the port in the Host header
  *     egress listener, HTTP_PROXY "3128"                  the same
@@ -32,8 +33,8 @@ export interface RoutePlacement {
 /** A port of a host. */
 export interface PlacedPort {
   readonly port: number;
-  /** The port's protocol is recognized by the first bytes. */
-  readonly sniffed: boolean;
+  /** The host has a listener of its own: at its addresses, or for a protocol that the first bytes tell. */
+  readonly ownListener: boolean;
   /** Host whose listener recognizes the protocol. Absent: the host itself. */
   readonly sniffedBy?: string | undefined;
 }
@@ -42,7 +43,7 @@ export interface PlacedPort {
 export function placements(
   read: Reader,
   host: string,
-  { port, sniffed, sniffedBy = host }: PlacedPort,
+  { port, ownListener, sniffedBy = host }: PlacedPort,
 ): RoutePlacement[] {
   const egress = read.egressListeners();
   const catchAll = egress.find((listener) => !listener.port);
@@ -51,7 +52,7 @@ export function placements(
   const owner = egress.find((listener) => listener.port?.number === port) ?? catchAll;
   if (owner && !forAllPorts(owner) && carriesHttp(owner) && sees(owner)) {
     found.push({ routeConfiguration: `${port}`, domains: "port" });
-    if (sniffed) found.push({ routeConfiguration: `${sniffedBy}:${port}`, domains: "any" });
+    if (ownListener) found.push({ routeConfiguration: `${sniffedBy}:${port}`, domains: "any" });
   }
   for (const listener of egress) {
     if (forAllPorts(listener) && sees(listener)) {
@@ -72,8 +73,8 @@ export function tellsPortsApart(read: Reader, routeConfiguration: string): boole
   );
 }
 
-/** Whether a route configuration belongs to a sniffed port, `host:port`. */
-export function isSniffed(routeConfiguration: string): boolean {
+/** Whether a route configuration belongs to a host's own listener, `host:port`. */
+export function isOfOneHost(routeConfiguration: string): boolean {
   return !routeConfiguration.startsWith("unix:") && routeConfiguration.includes(":");
 }
 

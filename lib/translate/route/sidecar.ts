@@ -9,6 +9,7 @@ import { wildcardServiceOver } from "../../mesh/named_service.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import { portCauses, type Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { isDialledByAddress } from "../service/address.ts";
 import { listenerKind } from "../service/protocol.ts";
 import type { BuildFinding } from "../message/built.ts";
 import { ruleParts } from "../message/parts.ts";
@@ -60,12 +61,14 @@ export interface RoutedPort {
  * - A host in a virtual service, for ports missing in the host's service: port 80, the HTTP ports of the other services
  *   in the virtual service, and the HTTP ports of the service whose wildcard covers the host.
  *
+ * A service that only routes lead to has none.
+ *
  * @param host A service's host, or a host in a virtual service for sidecars.
  */
 export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtualHost[] {
   const service = read.service(host);
   const target = service && serviceBehind(read, host);
-  if (target && !target.service) return [];
+  if (target && !target.service || target?.service?.routesOnly) return [];
   const own = service && target?.service ? servicePorts(read, service, host, target.service) : [];
   const ports = [...own, ...namedPorts(read, host, target?.service)];
   return ports.flatMap((port) => virtualHosts(read, host, service, port));
@@ -101,7 +104,8 @@ function virtualHosts(
   };
   // The listener of a wildcard's port serves all hosts under the wildcard, so this virtual host lists its own domains.
   const forms = { port: domains, any: sniffedBy === undefined ? ["*"] : domains, allPorts: withPort(domains, port) };
-  return placements(read, host, { port, sniffed: routed.sniffed, sniffedBy }).map((place) => ({
+  const ownListener = routed.sniffed || service !== undefined && isDialledByAddress(read, service);
+  return placements(read, host, { port, ownListener, sniffedBy }).map((place) => ({
     routeConfiguration: place.routeConfiguration,
     virtualHost: { ...common, domains: forms[place.domains] },
     causes,

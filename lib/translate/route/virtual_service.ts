@@ -6,21 +6,24 @@
  * @module
  */
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
+import type { InternalRule } from "../../config/kinds/virtual_service/internal.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
-import { objectMetadata } from "../message/object_metadata.ts";
+import { hasExtension } from "../filters/extension.ts";
+import { objectMetadata, ruleMetadata } from "../message/object_metadata.ts";
 import type { BuildFinding } from "../message/built.ts";
 import type { UsedRule } from "../message/parts.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
-import { forwardAction } from "./action.ts";
-import { directResponse, redirectAction } from "./answer.ts";
+import { type ForwardAction, forwardAction } from "./action.ts";
+import { directResponse, hiddenPort, redirectAction } from "./answer.ts";
 import { CORS_FILTER, corsPolicy } from "../filters/http/cors/per_route.ts";
 import { FAULT_FILTER, httpFault } from "../filters/http/fault/per_route.ts";
 import { headerChanges } from "./headers.ts";
 import { matchesAll, routeMatch } from "./match.ts";
-import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
+import { ruleSession, STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
 import { unsendable } from "../values/wire_limits.ts";
 
 type Route = envoy.config.route.v3.Route;
@@ -61,7 +64,11 @@ export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): 
   const warnings: BuildFinding[] = [];
   const metadata = objectMetadata(`VirtualService/${vs.namespace}/${vs.name}`);
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
-    const notes: Notes = { causes, warnings: [], metadata };
+    const notes: Notes = {
+      causes,
+      warnings: [],
+      metadata: rule.internal ? ruleMetadata(rule.internal.source) : metadata,
+    };
     const ofRule = routesOfRule(vs, rule, context, notes);
     for (const { route, match } of ofRule) {
       routes.push(route);
@@ -94,11 +101,27 @@ function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: Rou
     if (match && !applies(match, context)) continue;
     const route = buildRoute(vs, rule, match, context, notes);
     if (!route) continue;
+    if (rule.internal) {
+      routes.push(...withPortInHost(rule, route, context).map((route) => ({ route, match: match && at })));
+    }
     routes.push({ route, match: match && at });
     if (matchesAll(route.match!)) break;
   }
   return routes;
 }
+
+/**
+ * A route in front of a redirect of a derived rule, for requests with a port in the Host header, if Envoy would keep
+ * this port. The location then names the default port of its scheme.
+ */
+function withPortInHost({ redirect }: HttpRoute, route: Route, { port, tls }: RouteContext): Route[] {
+  const hidden = redirect && hiddenPort(redirect, port, tls);
+  if (hidden === undefined || route.redirect === undefined) return [];
+  const headers = [...route.match?.headers ?? [], HOST_WITH_PORT];
+  return [{ ...route, match: { ...route.match, headers }, redirect: { ...route.redirect, port_redirect: hidden } }];
+}
+
+const HOST_WITH_PORT = { name: ":authority", string_match: { safe_regex: { regex: ".*:[0-9]+" } } };
 
 function ruleWarnings(
   vs: EffectiveVirtualService,
@@ -115,6 +138,9 @@ function applies(match: HttpMatchRequest, { read, port, gateways }: RouteContext
   if (match.port && match.port !== port) return false;
   if (match.gateways?.length && !match.gateways.some((gateway) => gateways.includes(gateway))) return false;
   const { sourceNamespace } = match;
+  // A waypoint does not know the labels of its clients.
+  const asksSource = !!sourceNamespace || Object.keys(match.sourceLabels ?? {}).length > 0;
+  if (asksSource && aspect(read, "waypoint")) return false;
   if (sourceNamespace && !read.derived(`namespace=${sourceNamespace}`, (t) => t.namespace === sourceNamespace)) {
     return false;
   }
@@ -155,9 +181,8 @@ function buildRoute(
     route.route = forward.action;
     Object.assign(route, forward.headers);
     Object.assign(perFilter, forward.perFilter);
-    const sessions = forward.targets.flatMap((target) => statefulSession(read, target.service) ?? []);
-    if (sessions[0]) perFilter[STATEFUL_SESSION_FILTER] = sessions[0];
-    if (sessions.length > 1) warnings.push("several destinations keep sessions; the first one's settings hold");
+    const session = sessionOf(rule.internal, forward, read, warnings);
+    if (session) perFilter[STATEFUL_SESSION_FILTER] = session;
   }
   const fault = rule.fault && httpFault(rule.fault, warnings);
   if (fault) perFilter[FAULT_FILTER] = any("envoy.extensions.filters.http.fault.v3.HTTPFault", fault);
@@ -165,15 +190,32 @@ function buildRoute(
     perFilter[CORS_FILTER] = any("envoy.extensions.filters.http.cors.v3.CorsPolicy", corsPolicy(rule.corsPolicy));
   }
   if (Object.keys(perFilter).length) route.typed_per_filter_config = perFilter;
-  route.decorator = { operation: operation(route, vs.name, port) };
+  route.decorator = { operation: operation(route, rule.internal?.source.name ?? vs.name, port) };
   return route;
+}
+
+/** The session of the rule, or else of its destinations. */
+function sessionOf(
+  internal: InternalRule | undefined,
+  { targets }: Pick<ForwardAction, "targets">,
+  read: Reader,
+  warnings: string[],
+): google.protobuf.Any | undefined {
+  if (internal?.session) {
+    if (hasExtension(read, STATEFUL_SESSION_FILTER)) return ruleSession(internal.session);
+    warnings.push(`the proxy's build lacks ${STATEFUL_SESSION_FILTER}; no session is kept`);
+    return undefined;
+  }
+  const sessions = targets.flatMap((target) => statefulSession(read, target.service) ?? []);
+  if (sessions.length > 1) warnings.push("several destinations keep sessions; the first one's settings hold");
+  return sessions[0];
 }
 
 /** Adds the proxy's own answer to the route. False when Envoy could not give the answer. */
 function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: string[]): boolean {
   Object.assign(route, headerChanges(rule.headers, warnings).fields);
   if (rule.redirect) {
-    const redirect = redirectAction(rule.redirect, context.port, context.tls);
+    const redirect = redirectAction(rule.redirect, context.port, context.tls, rule.internal?.redirectPath);
     if (redirect) route.redirect = redirect;
     else warnings.push(`redirectCode ${rule.redirect.redirectCode} is not a redirect; the rule is left out`);
   } else if (rule.directResponse) {
@@ -184,7 +226,10 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
   return route.redirect !== undefined || route.direct_response !== undefined;
 }
 
-/** The name of the route's requests in traces: `host:port/path`, or the virtual service's name if hosts differ. */
+/**
+ * The name of the route's requests in traces: `host:port/path`, or the name of the rule's object in place of the host if
+ * hosts differ.
+ */
 function operation(route: Route, name: string, port: number): string {
   const { match } = route;
   const prefix = match?.prefix ?? match?.path_separated_prefix ?? "/";

@@ -29,6 +29,15 @@ export function boundAddresses(read: Reader, service: Service): readonly string[
   return ipMode(read) === "dual" && !read.settings.dualStack ? preferIpv4(all) : all;
 }
 
+/**
+ * Whether an HTTP request to the address of a service is for that service, whatever its Host header says. The addresses
+ * of the orchestrator's services belong to a single service each; service entries may share theirs.
+ */
+export function isDialledByAddress(read: Reader, service: Service): boolean {
+  return read.settings.httpByAddress && service.provider === "Orch" && !service.headless &&
+    service.externalName === undefined;
+}
+
 function reportedAddresses(read: Reader, service: Service): readonly string[] {
   if (service.clusterAddresses !== undefined) {
     const own = service.clusterAddresses[read.property("clusterId")];
@@ -40,6 +49,16 @@ function reportedAddresses(read: Reader, service: Service): readonly string[] {
     ? read.property("dnsCapture")
     : read.derived("usesAutoAllocated", (t) => t.dnsCapture && t.dnsAutoAllocate);
   return uses ? service.autoAllocatedAddresses : service.addresses;
+}
+
+/** The addresses under which tunnels know a service: of the proxy's own cluster, of both families. */
+export function tunnelAddresses(
+  read: Reader,
+  { addresses, clusterAddresses, autoAllocatedAddresses = [] }: Service,
+): readonly string[] {
+  const own = clusterAddresses?.[read.property("clusterId")];
+  if (own !== undefined && own.length > 0) return own;
+  return addresses.length > 0 ? addresses : autoAllocatedAddresses;
 }
 
 function preferIpv4(addresses: readonly string[]): readonly string[] {

@@ -26,6 +26,7 @@
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
+import type { ResourceSet } from "../../resource/set.ts";
 import { Division } from "./division.ts";
 import type { InFlight, ResponseAnswer } from "./in_flight.ts";
 import { Lack, type LackedObjects } from "./lacking.ts";
@@ -142,6 +143,16 @@ export class ClientResources {
     );
   }
 
+  /** The client's words about a rejected resource. Undefined: the client has not rejected the resource. */
+  rejectionOf(name: string): string | undefined {
+    const words = this.#rejected.words(name);
+    if (words !== undefined) return words;
+    const isNamed = this.#isHeld
+      ? findInStack(this.want, name)?.version !== findInStack(this.acknowledged, name)?.version
+      : this.#late.stands && this.blamed.some((one) => one.name === name);
+    return isNamed ? this.lastError : undefined;
+  }
+
   /** The version of a resource that the client has. */
   earlier(name: string): EarlierVersion {
     return findInStack(this.sent, name) ?? (this.hasUnknown || this.older.has(name) ? "unknown" : undefined);
@@ -194,6 +205,27 @@ export class ClientResources {
     this.sent = sent;
     this.#settledAt = undefined;
     this.#heldAt = undefined;
+  }
+
+  /**
+   * The names of the resources that the client has, has until it takes the response in flight, or takes with this
+   * response: the response may have been on its way when the client subscribed.
+   *
+   * @param names Names or further names of the resources. Default: all resources.
+   */
+  names(names?: NameSet): string[] {
+    const select = (set: ResourceSet) => names === undefined ? set : names.select(set);
+    const stacks = this.inFlight === undefined ? [this.sent] : [this.sent, this.inFlight.before];
+    const held = stacks.flatMap((stack) => stack.flatMap(({ set }) => [...select(set)]));
+    const coming = (this.inFlight?.changed.flat() ?? []).filter(({ name, aliases }) =>
+      names === undefined || names.has(name) || aliases.some((alias) => names.has(alias))
+    );
+    return [...held, ...coming].map(({ name }) => name);
+  }
+
+  /** The names of the resources of groups of sets. */
+  namesOfGroups(isOf: (group: string) => boolean): string[] {
+    return this.sent.filter(({ group }) => isOf(group)).flatMap(({ set }) => [...set].map(({ name }) => name));
   }
 
   /**

@@ -11,7 +11,7 @@ import { findInStack, type SetStack } from "./set_stack.ts";
 export type LackedObjects = ReadonlyMap<string, string>;
 
 /**
- * Compares stacks. Costs the buckets in which the stacks differ.
+ * Compares stacks. The cost grows with the number of buckets in which the stacks differ.
  *
  * @param words the client's words about a resource that the client lacks
  */
@@ -49,7 +49,7 @@ export class Lack {
   /**
    * The objects that a client lacks.
    *
-   * @param said Identifies the client's words: another text after each change of the words.
+   * @param said A text that changes whenever the client's words change.
    * @param words The client's words about a resource.
    */
   find(of: LackInputs, said: string, words: (resource: EncodedResource) => string): LackedObjects {

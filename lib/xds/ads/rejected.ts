@@ -10,9 +10,9 @@
 import type { EncodedResource } from "../../resource/encoded.ts";
 import { findInStack, mapStack, type SetStack } from "./set_stack.ts";
 
-/** The characters that continue a name. The character before a name must be a different character. */
+/** Names consist of these characters. In front of a quoted name stands another character. */
 const BEFORE = characters("_.|-");
-/** The same for the character behind a name; a full stop ends a sentence. */
+/** Behind a quoted name stands none of these characters. A full stop may stand there: the stop ends the sentence. */
 const AFTER = characters("_|-");
 
 function characters(signs: string): Uint8Array {
@@ -23,7 +23,7 @@ function characters(signs: string): Uint8Array {
   return set;
 }
 
-/** FNV-1a, 32 bit: one UTF-16 unit more gives the hash of the longer text. */
+/** FNV-1a, 32 bit. `grow` makes the hash of a text from the hash of the text without its last UTF-16 unit. */
 const SEED = 0x811c9dc5;
 const grow = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
 
@@ -81,7 +81,11 @@ export class RejectedVersions {
     return this.#versions.size;
   }
 
-  /** Adds resources, unless there are too many for single mistakes. @param message the client's words */
+  /**
+   * Adds resources, unless the number of rejected resources would exceed {@linkcode MAX_REJECTED}.
+   *
+   * @param message The client's words.
+   */
   add(resources: readonly EncodedResource[], message: string): void {
     if (this.#versions.size + resources.length > MAX_REJECTED) return;
     for (const { name, version } of resources) this.#versions.set(name, { version, message });

@@ -65,7 +65,7 @@ const DELTA: VariantFields = {
 /**
  * Decodes a request.
  *
- * @throws RpcError INVALID_ARGUMENT when the bytes are no such message or name no type
+ * @throws RpcError INVALID_ARGUMENT when the bytes are not such a message, or the message names no type
  */
 export function readRequest(bytes: Uint8Array, delta: boolean, table: InternedNames): AdsRequest {
   try {
@@ -207,6 +207,20 @@ export class KnownVersions {
       if (!(error instanceof WireError)) throw error;
       throw new RpcError(Code.INVALID_ARGUMENT, `initial_resource_versions: ${error.message}`);
     }
+  }
+
+  /**
+   * The names of all entries.
+   *
+   * @throws RpcError INVALID_ARGUMENT when the entries do not decode
+   */
+  names(): string[] {
+    const names: string[] = [];
+    this.each((_, content, to) => {
+      names.push(this.entry(content, to).name);
+      return to;
+    });
+    return names;
   }
 
   /**

@@ -6,12 +6,24 @@
  * same push waits for the client's answer to the clusters, at most {@linkcode GATE_TIMEOUT}. On incremental streams,
  * removed clusters are taken away only after listeners and routes have settled.
  *
+ * Policies of node tunnels go before the workloads that list them: a tunnel passes over a listed policy that it does not
+ * have.
+ *
  * @module
  */
 import type { NameSet } from "../../resource/name_set.ts";
 import { measurePush } from "../protocol/metrics.ts";
 import type { ProxyView } from "../protocol/source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/types.ts";
+import {
+  ADDRESS,
+  AUTHORIZATION,
+  CLUSTER,
+  ENDPOINTS,
+  LISTENER,
+  ROUTE,
+  VIRTUAL_HOST,
+  WORKLOAD,
+} from "../protocol/types.ts";
 import type { RecentTexts } from "./recent_texts.ts";
 import { StreamRefusals } from "./refusals.ts";
 import type { AdsRequest } from "./request.ts";
@@ -43,7 +55,10 @@ function withReadableWords(request: AdsRequest, texts: RecentTexts): AdsRequest 
   return { ...request, error: { ...error, message: texts.unique(readableWords(error.message)) } };
 }
 
-/** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
+/**
+ * Longest time in milliseconds that listeners and routes wait for the answer to clusters, and that the first workloads
+ * wait for the client's request for policies.
+ */
 const GATE_TIMEOUT = 1000;
 /** Key of the set of removed clusters that the client keeps until routes no longer use the clusters. */
 const LEAVING = "leaving";
@@ -100,11 +115,15 @@ export class AdsStream {
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
     const { delta, names: table } = this.#context;
-    const watch = known ?? this.watches.add(request.typeUrl, delta, table, this.view.byName);
+    const { typeUrl } = request;
+    const isChosen = () => this.view.choosesItself?.(typeUrl) === true;
+    const watch = known ?? this.watches.add(typeUrl, delta, table, this.view.byName, isChosen);
     if (watch === undefined) return this.#context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
     const { names } = watch;
     this.#apply(watch, withReadableWords(request, this.#context.texts), isNew);
+    const { initialVersions } = request;
+    if (isNew && initialVersions !== undefined) this.view.had?.(typeUrl, () => initialVersions.names());
     const change = watch.takeChange();
     if (change !== undefined) {
       this.watches.checkSize();
@@ -226,7 +245,8 @@ export class AdsStream {
     const { delta } = this.#context;
     // Virtual hosts of an unsubscribed route configuration are gone with the route configuration; the client needs no
     // removal. A route configuration that is subscribed again needs its virtual hosts again.
-    hosts.resources.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
+    hosts.resources.forgetGroups((route) => !routes.has(route));
+    if (delta) hosts.sendGroupsAgain((route) => names.has(route));
     if (delta && names.size > 0 && hosts.wildcard) hosts.owes = true;
     if (delta) this.#stacks.routesChanged(routes, names, unsubscribe);
     else if (before !== routes) this.#stacks.routesChanged(routes, before, routes);
@@ -234,9 +254,24 @@ export class AdsStream {
   }
 
   #gated(watch: Watch): boolean {
+    if (watch.typeUrl === ADDRESS || watch.typeUrl === WORKLOAD) return this.#waitsForPolicies(watch);
     if (watch.rules.rank < 2 || !watch.resources.established || this.#gateOpen || watch.owes) return false;
     const clusters = this.watches.get(CLUSTER)?.resources;
     if (clusters?.inFlight === undefined || clusters.inFlight.count === 0 || !clusters.established) return false;
+    return this.#waitAtGate();
+  }
+
+  /**
+   * Policies that wait for the client's answer to earlier policies hold the workloads back. The first workloads wait a
+   * moment for a client that has not asked for policies yet: a client that comes back has workloads already.
+   */
+  #waitsForPolicies({ resources }: Watch): boolean {
+    const policies = this.watches.get(AUTHORIZATION);
+    if (policies !== undefined) return policies.dirty;
+    return !resources.established && !this.#gateOpen && this.#waitAtGate();
+  }
+
+  #waitAtGate(): true {
     this.#gate ??= setTimeout(() => {
       this.#gateOpen = true;
       this.reconcile();
@@ -256,7 +291,8 @@ export class AdsStream {
     let step = stepTowards(sent, want, { form: delta ? "delta" : "sotw", maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const gone = lasting ? [] : step.removed;
-    const missing = watch.missing();
+    // A kept cluster is not reported as absent: should it come back unchanged, nothing would be sent.
+    const missing = watch.missing().filter((name) => findInStack(step.next, name) === undefined);
     const removed = missing.length === 0 || !delta ? gone : [...new Set([...gone, ...missing])];
     const empty = delta ? [] : missing;
     // Without whole responses the variant has no way to report a removal.

@@ -20,14 +20,17 @@ export class Subscription {
 
   /** Whether the client takes resources by name alone, so that a wildcard selects nothing. */
   readonly #byName: boolean;
+  readonly #isChosen: () => boolean;
 
   /**
    * @param names the set without names
    * @param byName the client takes resources by name alone: a wildcard selects nothing
+   * @param isChosen whether the visible resources are chosen for the client already, so that names select nothing more
    */
-  constructor(names: NameSet, byName: boolean) {
+  constructor(names: NameSet, byName: boolean, isChosen: () => boolean) {
     this.#names = names;
     this.#byName = byName;
+    this.#isChosen = isChosen;
   }
 
   /** Names subscribed to, without the wildcard. */
@@ -50,7 +53,7 @@ export class Subscription {
     const last = this.#last;
     const { names, wildcard } = this;
     if (last?.all === all && last.names === names && last.wildcard === wildcard) return last.selected;
-    let selected = wildcard && !this.#byName ? all : this.#selectNames(all, last);
+    let selected = (wildcard && !this.#byName) || this.#isChosen() ? all : this.#selectNames(all, last);
     if (last !== undefined && sameStack(selected, last.selected)) selected = last.selected;
     this.#last = { all, names, wildcard, selected };
     this.#changed = [];

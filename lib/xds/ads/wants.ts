@@ -55,7 +55,7 @@ export class Wants {
   /** The client has the given resources from an earlier stream, but they are not visible now. */
   reportKnown(watch: Watch, known: NameSet): void {
     this.#ask(watch, () => {
-      watch.postponeKnown(known, this.#view.want(watch.typeUrl, known), performance.now() + this.#timeout);
+      watch.postponeKnown(known, this.#view.want(watch.typeUrl, known, true), performance.now() + this.#timeout);
     });
   }
 

@@ -14,8 +14,9 @@ import { ClientResources } from "./client_resources.ts";
 import type { InFlight, ResponseAnswer } from "./in_flight.ts";
 import { NamesInQuestion } from "./names_in_question.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
-import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
+import { clientState, EMPTY_STACK, isNamedInStack, selectStack, type SetStack } from "./set_stack.ts";
 import { Subscription } from "./subscription.ts";
+import { UnrecordedResources } from "./unrecorded.ts";
 
 /** What a request answers: nothing yet (`first`), or a response. */
 export type Answer = "first" | ResponseAnswer;
@@ -50,6 +51,7 @@ export class Watch {
   #postponed = false;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
+  readonly #unrecorded = new UnrecordedResources((name) => this.#questions.isPending(name));
   /** Versions of an initial request, until the client's resources are selected. */
   #known: KnownVersions | undefined;
 
@@ -60,9 +62,10 @@ export class Watch {
     readonly delta: boolean,
     table: InternedNames,
     byName = false,
+    isChosen: () => boolean = () => false,
   ) {
     this.#table = table;
-    this.subscription = new Subscription(table.empty, byName);
+    this.subscription = new Subscription(table.empty, byName, isChosen);
     this.resources = new ClientResources(rules.whole && !delta, rules.single);
     this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;
@@ -176,6 +179,7 @@ export class Watch {
     this.resources.begin(stack);
     const decided = absent.filter((name) => !this.#questions.isPending(name));
     this.#questions.add(this.#table.of(decided));
+    this.#unrecorded.add(decided.filter((name) => isNamedInStack(this.resources.want, name)));
     if (!this.wildcard || decided.length === 0) return undefined;
     return this.#covered = this.#table.of(decided);
   }
@@ -190,11 +194,14 @@ export class Watch {
 
   /** Names that the client asked for or believes to exist, and that do not exist. */
   missing(): string[] {
-    return this.#questions.missing(this.resources.want);
+    const missing = this.#questions.missing(this.resources.want);
+    const gone = this.#unrecorded.gone(this.resources.want);
+    return gone.length === 0 ? missing : [...new Set([...missing, ...gone])];
   }
 
   /** Records a response. */
   dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
+    this.#unrecorded.dispatched(this.resources.want, next);
     this.resources.dispatched(inFlight, next);
     this.owes = false;
     this.#questions.clear();
@@ -205,7 +212,12 @@ export class Watch {
     const { subscription, resources } = this;
     const first = resources.nonceSent === "" || request.nonce === "";
     const answer = first ? "first" : resources.answered(request);
-    if (!first && request.nonce !== resources.nonceSent) return answer;
+    if (!first && request.nonce !== resources.nonceSent) {
+      // The request counts for nothing, but its client has dropped what the request does not name. The client may name it
+      // again with its next answer.
+      if (request.names.size > 0) resources.forget(this.#table.minus(subscription.names, this.#plain(request.names)));
+      return answer;
+    }
     if (first) resources.begin(EMPTY_STACK, request.hasVersion);
     const given = request.names.size > 0;
     this.#explicit ||= given;
@@ -245,6 +257,7 @@ export class Watch {
     const { names, unsubscribe } = request;
     const isEmpty = names.size === 0 && unsubscribe.size === 0;
     const answer: Answer = isNew ? "first" : request.nonce === "" ? "none" : this.resources.answered(request);
+    if (answer === "ack" || answer === "nack") this.#unrecorded.answered(answer === "nack");
     if (!isNew && isEmpty) { // as nearly all requests: a client acknowledges each response
       if (request.nonce !== "") this.resources.answeredAlone(answer, request);
       return answer;
@@ -292,13 +305,26 @@ export class Watch {
     this.#explicit = true;
     this.owes = true;
     if (asked.has(WILDCARD)) {
-      // The client may have forgotten all resources of the wildcard.
+      if (this.delta) this.#unrecorded.add(this.resources.names());
+      // The client may have forgotten all resources of the wildcard, or may keep them.
       if (this.wildcard) this.resources.change(() => EMPTY_STACK);
       this.subscription.wildcard = true;
     }
     const names = this.#plain(asked);
     this.subscription.change(this.#table.union(this.names, names), names);
     this.#questions.add(names);
+    this.#sendAgain(names);
+  }
+
+  /** A client that asks for groups of sets again gets them again, and keeps what it has until then. */
+  sendGroupsAgain(isAsked: (group: string) => boolean): void {
+    if (this.delta) this.#unrecorded.add(this.resources.namesOfGroups(isAsked));
+    this.resources.forgetGroups(isAsked);
+  }
+
+  /** The client keeps the resources until it gets them again, or hears that they are gone. */
+  #sendAgain(names: NameSet): void {
+    if (this.delta) this.#unrecorded.add(this.resources.names(names));
     this.resources.forget(names);
   }
 
@@ -311,12 +337,13 @@ export class Watch {
       this.resources.change((stack) => selectStack(stack, this.names));
     }
     if (names.size === 0) return false;
-    this.resources.forget(names);
     if (!this.wildcard) {
+      this.resources.forget(names);
       this.#questions.remove(names);
       return false;
     }
     // The client cannot know whether the wildcard still covers the name, and gets an answer.
+    this.#sendAgain(names);
     this.#questions.add(names);
     return this.owes = true;
   }
@@ -326,7 +353,6 @@ export class Watch {
   }
 }
 
-/** Names of a set. */
 function namesIn(set: NameSet, names: Iterable<string>): ReadonlySet<string> {
   return new Set(Iterator.from(names).filter((name) => set.has(name)));
 }

@@ -51,10 +51,17 @@ export class Watches {
    * Watches one more type. Undefined: the client asks for too many types.
    *
    * @param byName see `ProxyView.byName`
+   * @param isChosen see `ProxyView.choosesItself`
    */
-  add(typeUrl: string, delta: boolean, names: InternedNames, byName = false): Watch | undefined {
+  add(
+    typeUrl: string,
+    delta: boolean,
+    names: InternedNames,
+    byName = false,
+    isChosen?: () => boolean,
+  ): Watch | undefined {
     if (!isKnownType(typeUrl) && ++this.#unknown > MAX_UNKNOWN_TYPES) return undefined;
-    const watch = new Watch(typeUrl, typeRules(typeUrl), delta, names, byName);
+    const watch = new Watch(typeUrl, typeRules(typeUrl), delta, names, byName, isChosen);
     this.#byType.set(typeUrl, watch);
     const at = this.order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
     this.order.splice(at + 1, 0, watch);

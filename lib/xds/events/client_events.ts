@@ -33,7 +33,6 @@ export class ClientEvents {
     this.#clients = clients;
   }
 
-  /** The connected clients. */
   connected(): Iterable<EventClient> {
     return this.#clients();
   }

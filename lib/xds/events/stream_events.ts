@@ -38,7 +38,6 @@ const MAX_WAITING = 4000;
 /** Most bytes of waiting events. A node may have megabytes, and its event waits on after the client has left. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** A waiting event. */
 interface WaitingEvent {
   readonly type: EventType;
   readonly resource: DebugResource;

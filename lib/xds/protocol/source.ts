@@ -26,7 +26,7 @@ export interface ConnectRequest {
 
 /** The stream's side of one call of {@linkcode ResourceSource.connect}. Valid also after the call has returned. */
 export interface ConnectControl {
-  /** When the stream gives up waiting for the view: milliseconds since the epoch. */
+  /** When the stream gives up waiting for the view, unless the view is certain: milliseconds since the epoch. */
   readonly deadline: number;
   /**
    * Aborted when the stream stops waiting for the view: the client left, the deadline passed, or `revoke` was called.
@@ -37,6 +37,11 @@ export interface ConnectControl {
    * deadline: `waited 10 s for pod shop/cart-1 to be known`.
    */
   waitsFor(event: string): void;
+  /**
+   * The view comes for certain, after work of this server alone: the deadline no longer holds. A client that is sent away
+   * during that work would only come again, and wait behind the same work.
+   */
+  comes(): void;
   /**
    * Takes the view back, or refuses the view before it is made. The stream ends with this status and sends nothing
    * more, and the view is closed. Without effect after the end of the stream.
@@ -102,6 +107,11 @@ export interface ResourceSource {
   /** Whether all sources are synced; until then streams are refused with UNAVAILABLE. */
   readonly ready: boolean;
   /**
+   * Whether the first request of a client may be larger than other requests, by the client's node. The client is not
+   * proven yet. Absent: no.
+   */
+  takesLarge?(node: ConnectRequest["node"]): boolean;
+  /**
    * The view of one proxy, now or later. Requests of the client are kept meanwhile, and served in order. Each returned
    * view is closed exactly once, also a late view.
    *
@@ -136,6 +146,16 @@ export interface ClientHealth {
   readonly reason?: string;
 }
 
+/** What a client gets when its workload calls a host: some clients get virtual hosts and clusters on demand. */
+export interface ResourcesOnDemand extends Pick<ProxyView, "resourceSets" | "virtualHosts"> {
+  /** The hosts that the client has asked for, by route configuration. */
+  readonly hosts: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Virtual hosts and clusters that the client got before it asked, because its workload had called them. */
+  readonly handed: readonly string[];
+  /** Route configurations that the client has whole, with the reason. */
+  readonly whole: ReadonlyMap<string, string>;
+}
+
 /** Everything visible to one proxy. Calls must be cheap: every push makes the calls for every stream. */
 export interface ProxyView {
   /** Increases whenever a set may have changed. With an unchanged revision the sets are not read again. */
@@ -144,8 +164,23 @@ export interface ProxyView {
   readonly id: string;
   /** Whether some resources could not be made and are older than they should be. Absent: no. */
   readonly failing?: boolean;
+  /** Whether later requests of the client may be larger than those of other clients. Default: false. */
+  readonly takesLarge?: boolean;
   /** The client takes resources by name alone: a wildcard selects nothing. Default: false. */
   readonly byName?: boolean;
+  /**
+   * Whether the sets of a type are chosen by the view itself, from the wanted names ({@linkcode ProxyView.want}): the
+   * client gets everything in the sets, under its asked name or not. Asked after each change of the subscription.
+   * Absent: the client's names choose.
+   */
+  choosesItself?(typeUrl: string): boolean;
+  /**
+   * Names of the client's resources from an earlier stream. Called once for a type, before the sets of the type are
+   * compared with the client's.
+   *
+   * @param names Reads the names, which costs time with many resources.
+   */
+  had?(typeUrl: string, names: () => Iterable<string>): void;
   /** The client's SPIFFE ID, proven and fitting the node; absent: none. */
   readonly identity?: string;
   /**
@@ -190,6 +225,13 @@ export interface ProxyView {
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The same sets for pages, without the parts that only the client may read. Default: the same sets. */
   shownSets?(typeUrl: string): readonly ResourceSet[] | undefined;
+  /**
+   * All resources that requests of the client's workload may bring. Absent: the client has its resources before the first
+   * request.
+   */
+  readonly onDemand?: ResourcesOnDemand;
+  /** Why the client gets everything although it is told to ask, for pages. Absent: it asks, or is not told to. */
+  readonly whyNotOnDemand?: string;
   /** The virtual hosts of a route configuration by VHDS, named `<route configuration>/<any>`. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
   /**
@@ -198,11 +240,13 @@ export interface ProxyView {
    * {@linkcode ProxyView.resourceSets} holds it, and absent if not.
    *
    * The client hears nothing of a pending name until {@linkcode ConnectControl.answered}. After a time (10 s by
-   * default) the name counts as absent until it is answered. Also called with names from a client's earlier stream,
-   * where its wildcard may cover them. Streams with the same names pass the same set of names, so that a source can do
-   * the work once for many clients. Without this method no name is ever pending.
+   * default) the name counts as absent until it is answered. Streams with the same names pass the same set of names,
+   * so that a source can do the work once for many clients. Without this method no name is ever pending.
+   *
+   * @param isKnown The client does not ask for the names, but has their resources from an earlier stream, and its
+   * wildcard may cover them. Default: the client asks.
    */
-  want?(typeUrl: string, names: NameSet): Iterable<string>;
+  want?(typeUrl: string, names: NameSet, isKnown?: boolean): Iterable<string>;
   /** The client no longer wants the names. Some may never have been wanted. {@linkcode close} ends all wants. */
   unwant?(typeUrl: string, names: NameSet): void;
   /** The stream is over. */

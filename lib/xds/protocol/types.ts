@@ -23,6 +23,13 @@ export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionCon
 /** Type URL of the settings for agents. */
 export const PROXY_CONFIG = PREFIX + "istio.mesh.v1alpha1.ProxyConfig";
 
+/** Type URL of the policies of node tunnels. */
+export const AUTHORIZATION = PREFIX + "istio.security.Authorization";
+/** Type URL of the workloads and services of node tunnels. */
+export const ADDRESS = PREFIX + "istio.workload.Address";
+/** Type URL of the workloads of node tunnels, as bare messages. */
+export const WORKLOAD = PREFIX + "istio.workload.Workload";
+
 /** The name for all resources of a type. */
 export const WILDCARD = "*";
 
@@ -30,7 +37,10 @@ export const WILDCARD = "*";
 export interface TypeRules {
   /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ...; `other`: not known here. */
   readonly short: string;
-  /** The place in the order of sending: clusters and endpoints before the listeners and routes that refer to them. */
+  /**
+   * The place in the order of sending: clusters and endpoints before the listeners and routes that refer to them, and
+   * policies before the workloads that list them.
+   */
   readonly rank: number;
   /** A first request without names means all resources. */
   readonly wildcard: boolean;
@@ -71,9 +81,9 @@ const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [EXTENSION_CONFIG, rules("ecds", 6, false, { lasting: true })],
   [PREFIX + "istio.networking.nds.v1.NameTable", rules("nds", 10, true)],
   [PROXY_CONFIG, rules("pcds", 11, true)],
-  [PREFIX + "istio.workload.Address", rules("wds", 7, true)],
-  [PREFIX + "istio.workload.Workload", rules("wls", 8, true)],
-  [PREFIX + "istio.security.Authorization", rules("wads", 9, true)],
+  [AUTHORIZATION, rules("wads", 7, true, { whole: true })],
+  [ADDRESS, rules("wds", 8, true, { whole: true })],
+  [WORKLOAD, rules("wls", 9, true, { whole: true })],
 ]);
 
 /** Most unknown types on one stream. Real clients ask for no unknown type. Some sources may serve unknown types. */

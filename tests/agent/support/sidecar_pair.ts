@@ -2,7 +2,7 @@
  * A client and a server behind sidecars, with agents, real Envoys and identities: the frame of tests with a change
  * while requests run between the two.
  *
- * Permissions: those of `IdentityMesh`.
+ * Permissions: the permissions of `IdentityMesh`.
  * @module
  */
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";

@@ -9,12 +9,24 @@ import { FindingPlaces } from "../../../lib/analyze/places.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { type Finding, findingObject } from "../../../lib/finding/finding.ts";
 import type { FactKind } from "../../../lib/config/facts/types.ts";
+import { DerivationEngine } from "../../../lib/config/derive/engine.ts";
+import type { VerdictListener } from "../../../lib/gateway_api/groups/derivation.ts";
+import { gatewayApiDerivations } from "../../../lib/gateway_api/groups/options.ts";
+import { GatewayApiVerdicts } from "../../../lib/gateway_api/groups/verdicts.ts";
+import { servedGatewayApi } from "../../../lib/analyze/reader/source.ts";
+import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
+import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import type { MeshConfig } from "../../../lib/config/mesh/types.ts";
 import { type AnyConfigObject, type Kind, objectKey } from "../../../lib/config/types.ts";
 import { FolderIndex } from "../../../lib/folder/index.ts";
 import { unpaced } from "../../../lib/kernel/time/paced.ts";
 import { Fixture } from "../../discovery/fixture.ts";
+
+/** Settings of the program other than its defaults. */
+export type Variables = Partial<SettingsOf<"pilot-discovery">>;
+
+const FROM_FOLDER = { domain: "cluster.local", isFolder: true } as const;
 
 /** A folder of changing texts, with its analysis. */
 export class AnalyzedFolder {
@@ -33,13 +45,18 @@ export class AnalyzedFolder {
   readonly #source = this.store.addSource("", 0);
   readonly #factSource = this.facts.addSource("", 0);
   #steps: Generator<void, void> | undefined;
+  /** What was found out about objects of the Gateway API. */
+  readonly verdicts = new GatewayApiVerdicts();
+  readonly #variables: Variables;
 
   constructor(
     mesh: Partial<MeshConfig> = {},
     assumeServices = false,
     now = () => Date.UTC(2026, 0, 1),
     more: Partial<AnalysisSettings> = {},
+    variables: Variables = {},
   ) {
+    this.#variables = variables;
     this.fixture = new Fixture({ mesh });
     const { pipeline } = this.fixture;
     const { store, facts } = this;
@@ -48,17 +65,31 @@ export class AnalyzedFolder {
       throw new Error(`analysis of ${key}`, { cause: error });
     };
     const remoteFacts = () => this.remote;
-    this.analysis = new Analysis({ store, facts, settings, failed, now, remoteFacts }, pipeline.translator.mesh);
+    const gatewayApi = this.#gatewayApi();
+    const options = { store, facts, settings, gatewayApi, failed, now, remoteFacts };
+    this.analysis = new Analysis(options, pipeline.translator.mesh);
+    this.verdicts.onChange((keys) => this.analysis.verdictsChanged(keys));
     pipeline.applied.listen((applied) => {
       if ("objects" in applied) return this.analysis.reset(pipeline.translator.mesh, applied.objects);
       this.analysis.changed(applied.change.removed, applied.change.added, applied.affected);
     });
     facts.subscribe((changes) => this.analysis.factsChanged(changes));
+    const on = defaultSettings("pilot-discovery", this.#variables);
+    const learned: VerdictListener = (group, verdicts) => this.verdicts.learn(group, verdicts);
+    const { mesh: config } = pipeline;
+    for (const derivation of gatewayApiDerivations({ ...FROM_FOLDER, learned }, on)) {
+      const target = store.addSource(derivation.name, 1);
+      new DerivationEngine(derivation, { store, facts, mesh: config, target, onFindings: () => {} });
+    }
     store.subscribe(({ added, updated, removed }) => {
       const gone = [...removed, ...updated.map((one) => one.old)] as AnyConfigObject[];
       const come = [...added, ...updated.map((one) => one.new)] as AnyConfigObject[];
       pipeline.configChanged(gone, come);
     });
+  }
+
+  #gatewayApi() {
+    return servedGatewayApi(this.verdicts, FROM_FOLDER, defaultSettings("pilot-discovery", this.#variables));
   }
 
   /**
@@ -106,8 +137,12 @@ export class AnalyzedFolder {
 }
 
 /** The findings of texts. */
-export function findingsIn(files: Readonly<Record<string, string>>, mesh: Partial<MeshConfig> = {}): Finding[] {
-  const folder = new AnalyzedFolder(mesh);
+export function findingsIn(
+  files: Readonly<Record<string, string>>,
+  mesh: Partial<MeshConfig> = {},
+  variables: Variables = {},
+): Finding[] {
+  const folder = new AnalyzedFolder(mesh, false, undefined, {}, variables);
   folder.write(files);
   return folder.findings();
 }

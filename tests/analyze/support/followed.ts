@@ -31,7 +31,8 @@ export function followed(proof: Proof, finding: Finding, world: ProofWorld): Ver
     case "removal": {
       const rest = without(world, finding, proof.of);
       if (rest === undefined) return "not mechanical";
-      const changed = changedBy(world, rest);
+      const proxies = world.proxies.filter(({ standsIn }) => proof.among !== "known" || !standsIn);
+      const changed = changedBy({ ...world, proxies }, rest);
       return changed.length === 0 ? undefined : `without it these change: ${changed.slice(0, 5).join(", ")}`;
     }
     case "requests": {

@@ -85,10 +85,20 @@ export function without(
     return kind === object.kind && namespace === object.namespace && name === object.name;
   });
   if (at < 0) return undefined;
-  if (what === "object") return documents.toSpliced(at, 1);
+  if (what === "object") return [...documents.toSpliced(at, 1), ...measuringOf(documents[at]!)];
   const copy = structuredClone(documents[at]!);
   if (valueAt(copy, path) === undefined) return undefined;
   return removeAt(copy, path) ? documents.with(at, copy) : documents.toSpliced(at, 1);
+}
+
+/**
+ * A Telemetry for nobody in place of a removed Telemetry with metrics: all proxies of the mesh exchange headers as soon
+ * as any Telemetry has metrics.
+ */
+function measuringOf({ kind, ...removed }: WrittenDocument): WrittenDocument[] {
+  const { metrics = [] } = removed["spec"] as { readonly metrics?: readonly unknown[] };
+  if (kind !== "Telemetry" || metrics.length === 0) return [];
+  return [{ ...removed, kind, metadata: { name: "measuring", namespace: "nobody" }, spec: { metrics } }];
 }
 
 function keysOf(path: string): (string | number)[] {
@@ -107,6 +117,9 @@ export function valueAt(document: unknown, path: string): unknown {
 /** Lists with another meaning when absent. */
 const TELLING = /^spec\.(?:gateways|hosts|http|tls|tcp)$/;
 
+/** The imports of an egress listener of a Sidecar. */
+const IMPORTS = /^spec\.egress\[\d+\]\.hosts$/;
+
 /**
  * Removes the value of a path from a document, and then an empty list around it. @returns false: the whole object is to
  * go
@@ -120,6 +133,8 @@ function removeAt(document: object, path: string): boolean {
   if (!Array.isArray(parent)) return delete (parent as Record<string | number, unknown>)[last];
   parent.splice(Number(last), 1);
   if (parent.length > 0) return true;
+  // A Sidecar that loses its only import would import everything.
+  if (IMPORTS.test(around)) return parent.push("~/*") > 0;
   if (TELLING.test(around)) return false;
   // A rule that loses its only match would match everything.
   return removeAt(document, around.replace(/\.match$/, ""));

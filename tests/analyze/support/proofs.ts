@@ -12,9 +12,10 @@ export type Proof =
   /**
    * Claim: a part is without effect. Removing the part from the texts changes no resource of any proxy. The holder of
    * an emptied list goes as well, since an empty list may mean everything. `rule`: the entry of the object's own list
-   * around the field.
+   * around the field. `among: "known"`: the claim is about workloads that texts name, so a proxy that stands for unknown
+   * workloads of a namespace may change.
    */
-  | { readonly by: "removal"; readonly of: RemovedPart }
+  | { readonly by: "removal"; readonly of: RemovedPart; readonly among?: "known" }
   /** Claim: a part is never used. Removing the part changes the end of no request. */
   | { readonly by: "requests"; readonly of: "field" | "rule" }
   /** Claim: a destination is not served. No route of the finding's object leads to an endpoint of the destination. */
@@ -31,7 +32,8 @@ export type Proof =
 const removal = (of: RemovedPart): Proof => ({ by: "removal", of });
 const test = (file: string, name: string): Proof => ({ by: "test", file: `tests/${file}`, name });
 /** A test with the name of the sort at the beginning of its name. */
-const claims = (file: "routing" | "objects", name: string): Proof => test(`analyze/claims_${file}_test.ts`, name);
+const claims = (file: "gateway_api" | "routing" | "objects", name: string): Proof =>
+  test(`analyze/claims_${file}_test.ts`, name);
 
 export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unknown-host": { by: "reach" },
@@ -79,8 +81,24 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "selects-nothing": removal("object"),
   "sidecars-of-one-workload": removal("object"),
   "several-default-sidecars": removal("object"),
-  "policy-without-workload": removal("object"),
+  "policy-without-workload": { by: "removal", of: "object", among: "known" },
   "claims-without-authentication": claims("routing", "claims-without-authentication:"),
+  "beyond-tunnel": test(
+    "mesh/tunnel/authorization_test.ts",
+    "a DENY rule refuses without the attributes of requests, and no match is ever empty",
+  ),
+  "action-beyond-tunnel": test(
+    "mesh/tunnel/authorization_test.ts",
+    "tunnels get no policy for a named object, no dry run, no AUDIT and no CUSTOM policy, and the reason is said",
+  ),
+  "client-behind-waypoint": test(
+    "simulate/tunnel_connect_test.ts",
+    "behind a waypoint the workload's tunnel sees the waypoint: an allow-list of clients refuses everything",
+  ),
+  "waypoint-not-used": test(
+    "analyze/unused_waypoints_test.ts",
+    "a finding says what tunnels do: they get no waypoint, or a name that nothing has",
+  ),
   "sidecar-in-ambient": claims("routing", "sidecar-in-ambient:"),
   "filter-order": test(
     "patches/listener_test.ts",
@@ -208,6 +226,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
     "parts reported as reaching no proxy can be removed, one by one and together, without a change of any proxy's resources",
   ),
   "duplicate-subset": removal("object"),
+  "scope-without-effect": test("discovery/scope_warnings_test.ts", "an entry that decides about no service is told"),
   "too-few-addresses": test(
     "registry/allocation/allocate_test.ts",
     "when all addresses are taken the youngest service has no address, and gets the next free address",
@@ -253,6 +272,19 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
     "discovery/stand_ins_test.ts",
     "a new proxy gets a cluster without the one rejected filter of many",
   ),
+  "rollout-without-effect": removal("field"),
+  "rollout-taken-back": test(
+    "discovery/rollout/driver_test.ts",
+    "a proxy that rejects the newest version stops the rollout, and all proxies have the last good version",
+  ),
+  "rollout-in-progress": test(
+    "discovery/rollout/driver_test.ts",
+    "a new version goes to a tenth of twenty proxies, then to half, then to all",
+  ),
+  "rollout-at-once": test(
+    "rollout/staged_objects_test.ts",
+    "an edit of TLS settings goes everywhere at once, and any other edit of a DestinationRule is staged",
+  ),
   "listener-without-chains": test(
     "patches/listener_test.ts",
     "the default chain is patched like the others; without any chain a listener is useless",
@@ -280,6 +312,31 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
     "offline/check_whole_test.ts",
     "equal objects are one mesh configuration; of different objects none is taken, and each is named",
   ),
+  "unread-definition": test(
+    "discovery/orch/gateway_api_test.ts",
+    "a definition in unread versions is a finding that ends with a newer definition",
+  ),
+  "not-attached": claims("gateway_api", "not-attached:"),
+  "unusable-backend": claims("gateway_api", "unusable-backend:"),
+  "refused-rule": claims("gateway_api", "refused-rule:"),
+  "match-of-another-rule": claims("gateway_api", "match-of-another-rule:"),
+  "route-behind-virtual-service": claims("gateway_api", "route-behind-virtual-service:"),
+  "listener-without-place": claims("gateway_api", "listener-without-place:"),
+  "listener-not-as-written": claims("gateway_api", "listener-not-as-written:"),
+  "unused-backend-policy": claims("gateway_api", "unused-backend-policy:"),
+  "unserved-gateway": claims("gateway_api", "unserved-gateway:"),
+  "gateway-without-network": test(
+    "discovery/network_gateways_test.ts",
+    "a gateway without a network is found by nobody, and forwards to workloads without a network alone",
+  ),
+  "global-service-without-gateway": test(
+    "discovery/network_gateways_test.ts",
+    "the way into another network: by HBONE through its gateway, by mutual TLS through its gateway, directly, or none",
+  ),
+  "gateway-api-off": claims("gateway_api", "gateway-api-off:"),
+  "unused-external-backend": claims("gateway_api", "unused-external-backend:"),
+  "refused-mesh-parameters": claims("gateway_api", "refused-mesh-parameters:"),
+  "derived-gateway": claims("gateway_api", "derived-gateway:"),
   "unknown-cluster": test(
     "discovery/stock_values_test.ts",
     "proxies of any other cluster are a finding and a log line, once for each name, until they disconnect",

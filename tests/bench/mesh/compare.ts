@@ -1,7 +1,7 @@
 /**
  * Runs scenarios on this tree and another tree in turn.
  *
- * Permissions: those of `./session.ts`.
+ * Permissions: the permissions of `./session.ts`.
  *
  * @module
  */

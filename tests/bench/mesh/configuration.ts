@@ -5,6 +5,8 @@
  * @module
  */
 
+import { gatewayFiles, type GatewayShape } from "./gateway_routes.ts";
+
 /** How large a mesh is. */
 export interface Shape {
   readonly services: number;
@@ -19,6 +21,8 @@ export interface Shape {
   readonly authorized?: number;
   /** Whether the whole mesh has metrics, access logs, spans and patches, and service 0 a separate Telemetry. */
   readonly extended?: boolean;
+  /** A Gateway of the Gateway API with routes, in a namespace of its own (see `./gateway_routes.ts`). Absent: none. */
+  readonly gateway?: GatewayShape;
 }
 
 /** The edits so far. */
@@ -33,6 +37,8 @@ export interface Edits {
   readonly admitted?: string;
   /** Path of the logged requests of service 0. */
   readonly logged?: string;
+  /** Header value in the match of the Gateway's first route. */
+  readonly routed?: string;
 }
 
 /** Every service has the first port, and every fifth service has all ports. */
@@ -77,6 +83,7 @@ export function configuration(shape: Shape): Map<string, string> {
     files.set(`ns-${namespace}.yaml`, namespaceFile(shape, namespace));
   }
   if (shape.extended) files.set("root.yaml", EXTENSIONS);
+  for (const [name, text] of gatewayFiles(shape)) files.set(name, text);
   return files;
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { parseDocument } from "../../../lib/config/document/document.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
+import { routesFile } from "./gateway_routes.ts";
 import { configuration, type Edits, namespaceFile, service, type Shape } from "./configuration.ts";
 
 const SHAPE: Shape = { services: 30, endpoints: 10, namespaces: 10, routed: 12 };
@@ -42,6 +43,18 @@ Deno.test("an extended mesh has telemetry and three patches, and an edit changes
   assert.deepEqual([counts.get("Telemetry"), counts.get("ProxyFilter")], [2, 3]);
   const logged = (edits: Edits) => JSON.stringify(objects([["a", namespaceFile(shape, 0, edits)]]));
   assert.match(logged({ logged: "/x" }), /request.url_path == '\/x'/);
+});
+
+Deno.test("a Gateway has its routes, over the hosts, and its proxies; an edit changes the first route", () => {
+  const shape = { ...SHAPE, gateway: { routes: 250, hosts: 100, proxies: 50 } };
+  const all = objects(configuration(shape));
+  const routes = all.flatMap((object) =>
+    object.kind === "HTTPRoute" && object.meta.name.startsWith("route-") ? [object as ConfigObject<"HTTPRoute">] : []
+  );
+  assert.equal(routes.length, 250);
+  assert.equal(new Set(routes.flatMap(({ spec }) => spec.hostnames ?? [])).size, 100);
+  assert.equal(all.filter(({ kind }) => kind === "WorkloadEntry").length, 50);
+  assert.match(JSON.stringify(objects([["a", routesFile(shape, 0, { routed: "x-1" })]])[0]), /x-1/);
 });
 
 Deno.test("every service has its endpoints; every fifth has all ports", () => {

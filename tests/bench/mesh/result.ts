@@ -14,6 +14,7 @@ export type Unit =
   | "kB"
   | "MiB"
   | "resources"
+  | "messages"
   | "events/s"
   | "certificates/s"
   | "queries/s"

@@ -29,7 +29,7 @@ Deno.test("waiting time is not scaled by the speed of the machine", () => {
 });
 
 Deno.test("bytes, counts and ratios do not depend on the speed of the machine", () => {
-  for (const unit of ["MB", "kB", "MiB", "resources", "events/s", "%", "x"] as const) {
+  for (const unit of ["MB", "kB", "MiB", "resources", "messages", "events/s", "%", "x"] as const) {
     assert.deepEqual(atReference({ name: "", unit, values: [7] }, [3 * REFERENCE]), [7]);
   }
 });

@@ -32,14 +32,16 @@ export interface ServerOptions {
   readonly webhooks?: boolean;
   /** File of the mesh configuration. Default: none. */
   readonly meshConfig?: string;
+  /** Serves node tunnels, without a proof of their identity. Default false. */
+  readonly ambient?: boolean;
   /** Folder of the signing authority. Default: the server makes an authority. */
   readonly authority?: string;
 }
 
 /** Where the mesh of a server comes from. */
 export type ServerMesh =
-  /** A folder of configuration, watched. */
-  | { readonly folder: string }
+  /** A folder of configuration, watched; with `manifests` the folder's Services and Pods are the mesh. */
+  | { readonly folder: string; readonly manifests?: boolean }
   /** The API server in this access file. */
   | { readonly kubeconfig: string };
 
@@ -83,7 +85,7 @@ async function programOf(tree: string): Promise<string[]> {
 /** Starts `pilot-discovery` on a mesh as users do, with the probe inside. Resolves when ready. */
 export async function startServer(
   mesh: ServerMesh,
-  { tree = THIS_TREE, profile, analysis, meshConfig, tls, authority, webhooks = false }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis, meshConfig, tls, authority, webhooks = false, ambient = false }: ServerOptions,
 ): Promise<ServerChild> {
   const ofSources = profile !== undefined || analysis !== undefined;
   const [run, ...rest] = ofSources ? programArgs("pilot-discovery", tree) : await programOf(tree);
@@ -112,7 +114,10 @@ export async function startServer(
     env: {
       PILOT_MAX_REQUESTS_PER_SECOND: "100000",
       PILOT_PUSH_THROTTLE: "100",
+      // What an earlier run has called is not handed to the proxies of this run.
+      MESH_CALLS_DIR: "",
       ...authority === undefined ? {} : { ROOT_CA_DIR: authority },
+      ...ambient ? { PILOT_ENABLE_AMBIENT: "true", XDS_AUTH: "false" } : {},
       ...analysis ?? true ? {} : { [WITHOUT_ANALYSIS]: tree },
     },
     isAnswer: (line) => line.startsWith(PROBE_PREFIX),
@@ -144,7 +149,7 @@ export async function startServer(
 }
 
 function meshFlags(mesh: ServerMesh): string[] {
-  if ("folder" in mesh) return ["--registries=Mock", `--configDir=${mesh.folder}`];
+  if ("folder" in mesh) return [`--registries=${mesh.manifests ? "File" : "Mock"}`, `--configDir=${mesh.folder}`];
   return ["--registries=Orch", `--orchconfig=${mesh.kubeconfig}`];
 }
 

@@ -9,6 +9,7 @@ import type { KeySpec } from "../../../lib/pki/public_key.ts";
 import type { BenchApi } from "./api.ts";
 import type { Calibrator } from "./calibrator.ts";
 import { configuration, type Edits, extendedMesh, namespaceFile } from "./configuration.ts";
+import { GRANTED_MARKER, grantFile, LABELLED_MARKER, routesFile, tenantFile } from "./gateway_routes.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
 import { type LoadChild, startLoad } from "./load_child.ts";
 import { type BenchCertificates, benchCertificates } from "./certificates.ts";
@@ -27,6 +28,8 @@ export interface SessionOptions
   readonly authorityKey?: KeySpec;
   /** An API server with the mesh in the shape of `shape`. Default: the mesh is in a folder. */
   readonly api?: BenchApi;
+  /** Work that belongs to the start: runs from the readiness of the server on, before the server is at rest. */
+  readonly started?: () => Promise<void>;
   /** Measures how fast the machine is beside each step. */
   readonly calibrator: Calibrator;
 }
@@ -83,6 +86,7 @@ export class Session {
         ...tls && { tls: tls.files, authority: tls.authority },
         ...mesh !== undefined && { meshConfig },
       });
+      await options.started?.();
       await started.idle();
       return started;
     });
@@ -95,18 +99,18 @@ export class Session {
     return this.#step(() => this.load.run({ do: "connect", ...atOnce !== undefined && { atOnce } }));
   }
 
-  /** All proxies disconnect, and reconnect with their versions. */
-  async reconnect(): Promise<Measured> {
+  /** All proxies disconnect, and reconnect with their versions, so many at a time; default: all. */
+  async reconnect(atOnce?: number): Promise<Measured> {
     await this.load.run({ do: "disconnect" });
     await delay(QUIET);
     await this.server.idle();
-    return await this.connect();
+    return await this.connect(atOnce);
   }
 
-  /** The header in the match of a route rule changes. */
-  changeRoute(): Promise<Measured> {
+  /** The header in the match of a route rule changes. @param by Number of proxies that hold the rule. Default: all. */
+  changeRoute(by?: number): Promise<Measured> {
     const canary = `canary-${this.#nextRound()}`;
-    return this.#edit({ canary }, 0, canary);
+    return this.#edit({ canary }, 0, canary, by);
   }
 
   /** An endpoint moves to another address. */
@@ -115,6 +119,41 @@ export class Session {
     const { api, proxies } = this.options;
     if (api !== undefined) return this.#edited(address, proxies, () => api.changeEndpoint(address));
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
+  }
+
+  /** The header in the match of a route at the Gateway changes. */
+  async changeGatewayRoute(): Promise<Measured> {
+    const routed = `canary-${this.#nextRound()}`;
+    const { shape, api, proxies } = this.options;
+    if (api !== undefined) return await this.#edited(routed, proxies, () => api.changeGatewayRoute(routed));
+    await Deno.writeTextFile(`${this.base}/next`, routesFile(shape, 0, { routed }));
+    return await this.#edited(
+      routed,
+      proxies,
+      () => Deno.rename(`${this.base}/next`, `${this.base}/live/routes-0.yaml`),
+    );
+  }
+
+  /** A ReferenceGrant opens the backend of a hundred routes at the Gateway. */
+  changeGrant(): Promise<Measured> {
+    return this.#admit("grant.yaml", grantFile, GRANTED_MARKER);
+  }
+
+  /** The label of a namespace admits its hundred routes at the Gateway. */
+  changeNamespaceLabel(): Promise<Measured> {
+    return this.#admit("tenant.yaml", tenantFile, LABELLED_MARKER);
+  }
+
+  /** Takes routes away, and measures how they come back. */
+  async #admit(file: string, textOf: (admitted: boolean) => string, marker: string): Promise<Measured> {
+    const write = async (admitted: boolean) => {
+      await Deno.writeTextFile(`${this.base}/next`, textOf(admitted));
+      await Deno.rename(`${this.base}/next`, `${this.base}/live/${file}`);
+    };
+    await write(false);
+    await this.load.run({ do: "quiet", ms: QUIET });
+    await this.server.idle();
+    return await this.#edited(marker, this.options.proxies, () => write(true));
   }
 
   /** A service gets another address, which changes an entry in the table of names. */

@@ -27,6 +27,7 @@ const DIGITS: Readonly<Record<Unit, number>> = {
   kB: 0,
   MiB: 0,
   resources: 0,
+  messages: 0,
   "events/s": 0,
   "certificates/s": 0,
   "queries/s": 0,
@@ -96,6 +97,7 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 
 /** Subjects of the page, each with its works. A row belongs to the first fitting subject. */
 const SUBJECTS: readonly { readonly title: string; readonly works: RegExp }[] = [
+  { title: "Sidecars that ask", works: /that ask,|that asks calls/ },
   { title: "Certificates", works: /^(?:RSA|ECDSA)/ },
   { title: "The agent", works: /^an agent|^an Envoy rests|^of 1600 services|pass the client's Envoy/ },
   { title: "An orchestrator's API", works: /API server|pod with two containers/ },
@@ -109,6 +111,7 @@ const SUBJECTS: readonly { readonly title: string; readonly works: RegExp }[] = 
   { title: "5,000 services", works: /^5000 services/ },
   { title: "100 proxies", works: /^100 proxies/ },
   { title: "400 proxies", works: /^400 proxies/ },
+  { title: "2,000 proxies", works: /2000 proxies/ },
   { title: "Others", works: /(?:)/ },
 ];
 

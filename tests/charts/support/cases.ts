@@ -9,6 +9,7 @@ import { GATEWAYS } from "../../../lib/install/objects/gateway.ts";
 import { PLUGIN_DAEMON_SET, PLUGIN_RIGHTS } from "../../../lib/install/objects/plugin.ts";
 import { ACCOUNT, RIGHTS } from "../../../lib/install/objects/rights.ts";
 import { CONFIGURATION, DEPLOYMENT, PRIORITY_CLASS, PROTECTION, SERVICE } from "../../../lib/install/objects/server.ts";
+import { NODE_TUNNEL } from "../../../lib/install/objects/tunnel.ts";
 import { INJECTION, TAGS as TAG_NODES, VALIDATION } from "../../../lib/install/objects/webhooks.ts";
 import { type InstallData } from "../../../lib/install/template/node.ts";
 import { resolveNodes } from "../../../lib/install/template/resolve.ts";
@@ -60,6 +61,7 @@ const MESH: Readonly<Record<string, Omit<ChartCase, "name" | "chart">>> = {
   "everything off": {
     values: {
       networkPolicy: false,
+      gatewayApi: { deployments: false, classes: false },
       meshConfig: { accessLogFile: "" },
       meshd: { replicas: 0, minAvailable: 0, priorityClassName: "" },
     },
@@ -105,6 +107,32 @@ const MESH: Readonly<Record<string, Omit<ChartCase, "name" | "chart">>> = {
         resources: { limits: { memory: "200Mi" } },
       },
       injector: { values: { pilot: { cni: { enabled: false } } } },
+    },
+  },
+  "ambient mode": { values: { ambient: { enabled: true } } },
+  "ambient mode of a revision: the servers alone": { values: { revision: "canary", ambient: { enabled: true } } },
+  "ambient mode with values, and a mesh configuration against it": {
+    namespace: "control",
+    values: {
+      ambient: {
+        enabled: true,
+        enablementSelector: "- podSelector: { matchLabels: { team: checkout } }\n- namespaceSelector: {}\n",
+        trustedNodeAccounts: "istio-system/ztunnel",
+        dnsCapture: false,
+        ipv6: false,
+      },
+      tunnel: {
+        image: "registry.example:5000/ztunnel",
+        tag: "own",
+        clusterId: "east",
+        network: "net-1",
+        terminationGracePeriodSeconds: 90,
+        env: [{ name: "RUST_LOG", value: "debug" }],
+        resources: { limits: { memory: "1Gi" } },
+      },
+      imagePullPolicy: "Always",
+      imagePullSecrets: [{ name: "registry" }],
+      meshConfig: { defaultConfig: { proxyMetadata: { MESH_META_ENABLE_HBONE: "false" }, concurrency: 2 } },
     },
   },
   "images from another registry": {
@@ -203,13 +231,15 @@ export function expectedObjects({ chart, namespace = "mesh-system", values }: Ch
   const read = readInstallValues({ ...values, namespace, ...(chart === "mesh-gateways" ? { gateways: ofItems } : {}) });
   if ("problems" in read) throw new Error(read.problems.join("\n"));
   const isDefault = read.values.revision === "default";
+  const isAmbient = read.values["ambient.enabled"] === true && isDefault;
   const nodes = {
     "mesh-tags": TAG_NODES,
     "mesh-gateways": GATEWAYS,
     mesh: [
       ...[ACCOUNT, ...RIGHTS, ...CONFIGURATION, SERVICE, ...PROTECTION, DEPLOYMENT, INJECTION],
       ...(isDefault ? [PRIORITY_CLASS, VALIDATION] : []),
-      ...(read.values["plugin.enabled"] === true ? [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET] : []),
+      ...(read.values["plugin.enabled"] === true || isAmbient ? [...PLUGIN_RIGHTS, PLUGIN_DAEMON_SET] : []),
+      ...(isAmbient ? NODE_TUNNEL : []),
     ],
   }[chart]!;
   const objects = resolveNodes(nodes, read.values).map(withoutComments) as unknown as readonly ManifestObject[];

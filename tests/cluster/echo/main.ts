@@ -4,7 +4,8 @@
  *     main.ts serve [--http PORT] [--tcp PORT]     HTTP: JSON about the request; TCP: the same bytes back;
  *             [--grpc PORT]                        gRPC: the health of the service "" (good) and of others (bad)
  *     main.ts load URL [--rate N] [--seconds N]    N requests a second until SIGTERM or the end;
- *                                                  --await-first: from the first success on
+ *                                                  --await-first: from the first success on;
+ *                                                  --fresh: each request has a connection of its own
  *     main.ts get URL [--exit CODE] [--quit]       one request: status and body; --quit: then ends the proxy
  *
  * @module
@@ -107,12 +108,12 @@ interface Summary {
   slowestMs: number;
 }
 
-async function one(url: string, summary: Summary): Promise<void> {
+async function one(url: string, summary: Summary, client?: Deno.HttpClient): Promise<void> {
   const started = performance.now();
   const at = new Date().toISOString();
   summary.sent++;
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), ...client && { client } });
     const text = await response.text();
     count(summary.statuses, String(response.status));
     count(summary.versions, /"version":"([^"]*)"/.exec(text)?.[1] ?? "");
@@ -150,6 +151,7 @@ async function load(url: string): Promise<void> {
     slowestMs: 0,
   };
   if (rest.includes("--await-first")) await succeeded(url);
+  const client = rest.includes("--fresh") ? Deno.createHttpClient({ poolMaxIdlePerHost: 0 }) : undefined;
   const running = new Set<Promise<void>>();
   const started = performance.now();
   let stopped = false;
@@ -158,7 +160,7 @@ async function load(url: string): Promise<void> {
     const passed = (performance.now() - started) / 1000;
     if (passed >= seconds) break;
     while (summary.sent < Math.min(passed, seconds) * rate) {
-      const request = one(url, summary).finally(() => running.delete(request));
+      const request = one(url, summary, client).finally(() => running.delete(request));
       running.add(request);
     }
     if (Math.floor(passed) > shown) {

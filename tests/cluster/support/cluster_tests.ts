@@ -58,7 +58,8 @@ export function clusterTests(
   return Object.assign(test, { long });
 }
 
-function define(name: string, fn: () => Promise<void>): void {
+/** Registers a test that starts its cluster itself. */
+export function define(name: string, fn: () => Promise<void>): void {
   const ignore = noCluster !== undefined;
   Deno.test({ name: ignore ? `${name} (ignored: ${noCluster})` : name, ignore, fn });
 }

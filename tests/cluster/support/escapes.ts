@@ -2,7 +2,7 @@
  * Connections that bypass a proxy: a listener outside of the mesh, and pods that dial the listener from their first
  * instruction on. The proxies of these pods send nothing to the listener, so only a pod without redirection reaches it.
  *
- * Permissions: read and write (the folder of the cluster), those of the cluster.
+ * Permissions: read and write (the folder of the cluster), the permissions of the cluster.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * The configuration of injection on a cluster.
  *
- * Permissions: those of the cluster.
+ * Permissions: the permissions of the cluster.
  *
  * @module
  */

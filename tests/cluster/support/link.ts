@@ -2,7 +2,7 @@
  * A wire between two clusters. Each cluster reaches the API server and the load balancers of the other cluster, but no
  * pod and no Service of the other cluster.
  *
- * Permissions: run (ip), those of the handles.
+ * Permissions: run (ip), the permissions of the handles.
  *
  * @module
  */

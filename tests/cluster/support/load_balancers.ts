@@ -12,7 +12,7 @@ import type { ClusterNetwork } from "./network.ts";
 /** The fields of a Service that matter here. */
 interface Service {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion: string };
-  readonly spec: { readonly type?: string };
+  readonly spec: { readonly type?: string; readonly loadBalancerIP?: string };
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly unknown[] } };
 }
 
@@ -25,7 +25,9 @@ export async function giveAddresses(client: ApiClient, network: ClusterNetwork, 
   const look = async ({ metadata: { name, namespace }, spec, status }: Service) => {
     if (spec.type !== "LoadBalancer" || status?.loadBalancer?.ingress?.length) return;
     const key = `${namespace}/${name}`;
-    const ip = given.get(key) ?? network.balancer(given.size + 1);
+    const ip = spec.loadBalancerIP ?? given.get(key) ?? network.balancer(given.size + 1);
+    // An address outside of the pool stays pending, as with a cloud.
+    if (!ip.startsWith(network.balancer(0).slice(0, -1))) return;
     given.set(key, ip);
     const path = `/api/v1/namespaces/${namespace}/services/${name}/status`;
     const body = { status: { loadBalancer: { ingress: [{ ip }] } } };

@@ -14,10 +14,8 @@ import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS } from "../../../scripts/orchestr
 import { builtPrograms } from "../../orch/support/server/programs.ts";
 import { Cluster } from "./cluster.ts";
 import { serveOrders } from "./control_server.ts";
+import { CLUSTER_IMAGES, imageArchives } from "./images.ts";
 import { noCluster } from "./programs.ts";
-
-/** Images of the mesh, and images for tests. */
-const IMAGES = ["pilot-discovery", "proxy", "install-cni", "pause", "echo"];
 
 const { values } = parseArgs({
   options: {
@@ -59,15 +57,8 @@ await orders.shutdown();
 await cluster[Symbol.asyncDispose]();
 Deno.exit(0);
 
-/** Paths of the images of this tree, made where needed. */
 async function builtImages(): Promise<readonly string[]> {
-  const root = new URL("../../../", import.meta.url).pathname;
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "images", ...IMAGES],
-    ...{ cwd: root, stdin: "null" },
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  if (!success) throw new Error(`no images: ${text(stderr)}`);
+  const archives = await imageArchives(CLUSTER_IMAGES);
   say("the images are made");
-  return text(stdout).split("\n").flatMap((line) => /^(\S+\.tar) /.exec(line)?.[1] ?? []);
+  return archives;
 }

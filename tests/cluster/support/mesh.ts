@@ -1,7 +1,7 @@
 /**
  * The mesh of this tree on a cluster, installed as the installation page says.
  *
- * Permissions: read (the tree), those of the cluster.
+ * Permissions: read (the tree), the permissions of the cluster.
  *
  * @module
  */

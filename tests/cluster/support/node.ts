@@ -104,13 +104,17 @@ export class ClusterNode {
     this.startKubelet();
   }
 
-  /** Ends every process and the network of the node at once, and boots the node again. Files stay. */
+  /**
+   * Ends every process and the network of the node at once, and boots the node again. Files stay. The shell script
+   * `/var/lib/boot.sh`, if there, runs before the kubelet starts.
+   */
   async reboot(): Promise<void> {
     const containers = await this.containers();
     await this.end();
     // The kubelet waits seconds for each group of a container without processes.
     await removeGroups(containers);
     await this.#boot();
+    await this.shell("if [ -f /var/lib/boot.sh ]; then sh -e /var/lib/boot.sh; fi");
     this.startKubelet();
   }
 
@@ -196,6 +200,9 @@ export class ClusterNode {
       `ip route add default via ${control}`,
       ...others.map((other) => `ip route add ${this.#network.podsOf(other)} via ${this.#network.node(other)}`),
       "echo 1 > /proc/sys/net/ipv4/ip_forward",
+      // kube-proxy forwards to an address of a load balancer a moment after the Service has the address. A connection that
+      // comes earlier is refused. Otherwise the kernel would remember the connection, and drop each further attempt.
+      `iptables -A FORWARD -d ${this.#network.balancers} -j REJECT`,
     ].join("\n"));
   }
 

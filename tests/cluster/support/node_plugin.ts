@@ -2,7 +2,7 @@
  * The node's plugin on a cluster: installation as the user page says, the record of the plugin's calls, and the files
  * that the plugin may change.
  *
- * Permissions: read (the tree), those of the cluster.
+ * Permissions: read (the tree), the permissions of the cluster.
  *
  * @module
  */
@@ -54,6 +54,16 @@ export async function pluginUntilEnd(
   stack.defer(() => removePlugin(cluster));
   await installPlugin(cluster, variables);
   return stack.move();
+}
+
+/** Replaces the installer by a version whose plugin has other bytes. */
+export async function upgradeAgent(cluster: ClusterHandle, version: number): Promise<void> {
+  const bundle = "/usr/local/lib/install-cni/plugin_entry.js";
+  const script = `echo "// version ${version}" >>${bundle}; exec install-cni`;
+  const container = { name: "install-cni", command: ["sh", "-c", script] };
+  const patch = JSON.stringify({ spec: { template: { spec: { containers: [container] } } } });
+  await cluster.kubectl(["--namespace", MESH_NAMESPACE, "patch", NODE_AGENT, `--patch=${patch}`]);
+  await rolledOut(cluster, MESH_NAMESPACE, NODE_AGENT);
 }
 
 /** A pod, as far as its network is concerned. */

@@ -1,7 +1,7 @@
 /**
  * Pods of tests that end with their application, and what the kubelet reports about their containers.
  *
- * Permissions: those of the cluster.
+ * Permissions: the permissions of the cluster.
  *
  * @module
  */

@@ -138,3 +138,27 @@ export async function startedAnew(cluster: ClusterHandle, namespace: string, app
     );
   });
 }
+
+/** Ends the containers of a pod, and the container that holds its network: the kubelet makes a new network. */
+export async function loseNetwork(
+  cluster: ClusterHandle,
+  { node, namespace, pod }: { readonly node: string; readonly namespace: string; readonly pod: string },
+): Promise<void> {
+  const filter = `labels."io.kubernetes.pod.name"==${pod},labels."io.kubernetes.pod.namespace"==${namespace}`;
+  const ids = await cluster.onNode(node, `ctr -n k8s.io containers ls -q '${filter}'`);
+  for (const id of ids.trim().split("\n")) {
+    await cluster.onNode(node, `ctr -n k8s.io tasks kill --signal SIGKILL ${id} 2>/dev/null || true`);
+  }
+}
+
+/** The running containers of a namespace on a node. */
+export async function runningContainers(
+  cluster: ClusterHandle,
+  node: string,
+  namespace: string,
+): Promise<readonly string[]> {
+  const filter = `labels."io.kubernetes.pod.namespace"==${namespace},labels."io.cri-containerd.kind"==container`;
+  const script = `for id in $(ctr -n k8s.io containers ls -q '${filter}'); do ` +
+    `ctr -n k8s.io tasks ls | grep "^$id .*RUNNING" || true; done`;
+  return (await cluster.onNode(node, script)).split("\n").filter((line) => line !== "");
+}

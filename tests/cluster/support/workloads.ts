@@ -74,6 +74,12 @@ export function echoObjects(options: WorkloadOptions): Record<string, unknown>[]
   ];
 }
 
+/** Fields of a pod. Puts each pod of an app on a node of its own. */
+export function apart(app: string): Record<string, unknown> {
+  const term = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } };
+  return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+}
+
 /** Applies objects. */
 export async function applyObjects(cluster: ClusterHandle, objects: readonly unknown[]): Promise<void> {
   await cluster.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
@@ -128,19 +134,22 @@ export interface Load {
  * Starts a load from a new pod. Resolves when the first requests have succeeded.
  *
  * @param rate Requests a second.
+ * @param fresh Whether each request has a connection of its own. Default: no.
  */
 export async function startLoad(
   cluster: ClusterHandle,
-  { namespace, url, rate = 100, name = "load", ...options }: {
+  { namespace, url, rate = 100, name = "load", fresh = false, ...options }: {
     readonly namespace: string;
     readonly url: string;
     readonly rate?: number;
     readonly name?: string;
+    readonly fresh?: boolean;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly pod?: Readonly<Record<string, unknown>>;
   },
 ): Promise<Load> {
-  const args = ["load", url, "--rate", String(rate), "--await-first"];
+  const args = ["load", url, "--rate", String(rate), "--await-first", ...fresh ? ["--fresh"] : []];
   const annotations = { "sidecar.mesh.io/proxyCPU": CLIENT_CPU, ...options.annotations };
   const container = { resources: { requests: { cpu: CLIENT_CPU } } };
   const [deployment] = echoObjects({ namespace, name, args, ...options, annotations, container });
@@ -197,12 +206,31 @@ export interface EchoAnswer {
   readonly error?: string;
 }
 
-/** Sends a request from the container of a workload. */
-export async function request(
-  cluster: ClusterHandle,
-  from: { readonly namespace: string; readonly workload: string; readonly container?: string },
-  url: string,
-): Promise<EchoAnswer> {
+/** The container that sends a request. Default of the container: `app`. */
+export interface Client {
+  readonly namespace: string;
+  readonly workload: string;
+  readonly container?: string;
+}
+
+/**
+ * Sends requests until an answer has status 200.
+ *
+ * A ready pod serves at the address of its Service only when the node's rules have the pod, which is a moment later.
+ *
+ * @returns that answer
+ */
+export async function served(cluster: ClusterHandle, from: Client, url: string): Promise<EchoAnswer> {
+  let answer: EchoAnswer = { status: 0 };
+  await until(`${url} answers ${from.workload} of ${from.namespace}`, async () => {
+    answer = await request(cluster, from, url);
+    return answer.status === 200;
+  });
+  return answer;
+}
+
+/** Sends one request from the container of a workload. */
+export async function request(cluster: ClusterHandle, from: Client, url: string): Promise<EchoAnswer> {
   const { namespace, workload, container = "app" } = from;
   const script = ["deno", "run", "--quiet", "--no-config", "--cached-only", "--allow-net", "--allow-env"];
   const path = "/usr/local/lib/echo/main.ts";

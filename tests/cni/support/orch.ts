@@ -65,6 +65,14 @@ export class FakeOrch {
 
   async stop(): Promise<void> {
     this.breakWatches();
+    this.namespaceWatchers.clear();
+    for (const close of this.closers) {
+      try {
+        close();
+      } catch {
+        // The client was first.
+      }
+    }
     await this.server.shutdown();
   }
 
@@ -81,6 +89,7 @@ export class FakeOrch {
     const pod = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/status)?$/.exec(url.pathname);
     if (pod !== null) return await this.onePod(request, `${pod[1]}/${pod[2]}`);
     if (url.pathname === "/api/v1/pods") return this.manyPods(url);
+    if (url.pathname === "/api/v1/namespaces") return this.manyNamespaces(url);
     const namespace = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(url.pathname)?.[1];
     if (namespace !== undefined) {
       const labels = this.namespaces.get(namespace);
@@ -101,7 +110,10 @@ export class FakeOrch {
     if (request.method === "PATCH") {
       const { metadata } = await request.json();
       if (metadata.uid !== undefined && metadata.uid !== pod.metadata.uid) return status(409, "Conflict");
-      this.put({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...metadata.labels } } });
+      const annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+      for (const [key, value] of Object.entries(annotations)) if (value === null) delete annotations[key];
+      const labels = { ...pod.metadata.labels, ...metadata.labels };
+      this.put({ ...pod, metadata: { ...pod.metadata, labels, annotations } });
     } else if (request.method === "DELETE") {
       const { preconditions } = await request.json();
       const { uid, resourceVersion } = pod.metadata;
@@ -112,6 +124,46 @@ export class FakeOrch {
     }
     return Response.json(this.pods.get(key) ?? pod);
   }
+
+  /** Sets the labels of a namespace, and tells watchers. */
+  label(namespace: string, labels: Record<string, string>): void {
+    const type = this.namespaces.has(namespace) ? "MODIFIED" : "ADDED";
+    this.namespaces.set(namespace, labels);
+    this.namespaceVersions.set(namespace, ++this.version);
+    for (const tell of this.namespaceWatchers) tell({ type, object: this.namespaceObject(namespace) });
+  }
+
+  private readonly namespaceVersions = new Map<string, number>();
+  private readonly namespaceWatchers = new Set<(event: ApiObject) => void>();
+
+  private namespaceObject(name: string): ApiObject {
+    const resourceVersion = String(this.namespaceVersions.get(name) ?? 1);
+    return { metadata: { name, uid: name, resourceVersion, labels: this.namespaces.get(name) } };
+  }
+
+  private manyNamespaces(url: URL): Response {
+    if (url.searchParams.get("watch") !== "true") {
+      const items = [...this.namespaces.keys()].map((name) => this.namespaceObject(name));
+      return Response.json({ metadata: { resourceVersion: String(this.version) }, items });
+    }
+    let watcher = (_event: ApiObject) => {};
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        watcher = (event) => controller.enqueue(new TextEncoder().encode(JSON.stringify(event) + "\n"));
+        this.namespaceWatchers.add(watcher);
+        this.closers.add(() => controller.close());
+        watcher({ type: "BOOKMARK", object: {} });
+        const since = Number(url.searchParams.get("resourceVersion"));
+        for (const [name, version] of this.namespaceVersions) {
+          if (version > since) watcher({ type: "MODIFIED", object: this.namespaceObject(name) });
+        }
+      },
+      cancel: () => void this.namespaceWatchers.delete(watcher),
+    });
+    return new Response(body);
+  }
+
+  private readonly closers = new Set<() => void>();
 
   private manyPods(url: URL): Response {
     const labels = selector(url.searchParams.get("labelSelector"));

@@ -1,5 +1,6 @@
 /** The installer as a service in a temporary place, with a stand-in for the orchestrator's API. */
 import assert from "node:assert/strict";
+import type { AmbientNodeOptions } from "../../../lib/cni/ambient/start.ts";
 import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, startNodeAgent } from "../../../lib/cni/node_agent.ts";
 import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
@@ -35,6 +36,7 @@ export async function withService(
   repair?: RepairOptions,
   clock: Clock = systemClock,
   repairPlace: Partial<RepairPlace> = {},
+  ambient?: (place: Place, orch: FakeOrch) => AmbientNodeOptions,
 ) {
   using place = new Place();
   const orch = new FakeOrch();
@@ -55,6 +57,7 @@ export async function withService(
     names: [],
     cluster: "c1",
     ...{ repair, repairPlace },
+    ...ambient === undefined ? {} : { ambient: ambient(place, orch) },
   };
   try {
     const agent = await startNodeAgent(options, kernel);

@@ -63,6 +63,18 @@ test("a service has ports, addresses and load balancers, other fields are passed
   });
 });
 
+test("the selector of a service has the spelling of the pods' labels, as an API server and as a person writes it", () => {
+  const labels = { "service.istio.io/canonical-name": "web", "security.istio.io/tlsMode": "istio", app: "web" };
+  const own = { "service.mesh.io/canonical-name": "web", "security.mesh.io/tlsMode": "mesh", app: "web" };
+  const metadata = { name: "web", namespace: "x", labels };
+  const specOf = (kind: "Pod" | "Service", spec: object) =>
+    read(kind, { metadata, spec }).spec as { readonly labels?: object; readonly selector?: object };
+  const written = { selector: labels, ports: [{ port: 80 }] };
+  assert.deepEqual(specOf("Pod", { containers: [] }).labels, own);
+  assert.deepEqual(specOf("Service", written).selector, own);
+  assert.deepEqual(specOf("Service", { ...written, clusterIPs: null }).selector, own, "as only the schema reads it");
+});
+
 test("namespaces have no contents, config maps have text and bytes", () => {
   const namespace = readFact(
     "Namespace",

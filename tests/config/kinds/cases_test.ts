@@ -3,10 +3,10 @@
  * fields. The texts of all findings are a golden file; `UPDATE_GOLDENS=1` rewrites the golden.
  */
 import assert from "node:assert/strict";
-import { KINDS } from "../../../lib/config/kinds/kinds.ts";
+import { isClusterWideKind, isGatewayApiKind, type Kind, KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import { isObject } from "../../../lib/config/schema/field.ts";
-import { groupOfKind } from "../../../lib/config/spelling/spelling.ts";
+import { apiGroupOfKind, spellingsOfKind, versionsOfKind } from "../../../lib/config/spelling/spelling.ts";
 import { parseYaml } from "../../../lib/config/yaml/parse.ts";
 import { inFile } from "../origins.ts";
 
@@ -31,9 +31,8 @@ for (const kind of KINDS) {
     const expected = [...errors.map((field) => `error ${field}`), ...warnings.map((field) => `warning ${field}`)];
     const verdict = errors.length > 0 ? "is refused" : warnings.length > 0 ? "is taken with warnings" : "is taken";
     const tree = {
-      apiVersion: `${groupOfKind(kind)}.mesh.io/v1`,
-      kind,
-      metadata: { name: "case", namespace: "here", ...meta },
+      ...headOf(kind, "mesh.io", versionsOfKind(kind)[0]!),
+      metadata: { name: "case", ...(isClusterWideKind(kind) ? {} : { namespace: "here" }), ...meta },
       spec,
     };
     const result = parseObject(tree, inFile("case.yaml"), { defaultNamespace: "default" });
@@ -66,13 +65,15 @@ for (const kind of KINDS) {
     name: `${kind}: accepted specs survive a second pass unchanged`,
     permissions: "none",
     fn() {
+      const durations = isGatewayApiKind(kind) ? GATEWAY_API_DURATIONS : DURATION_FIELDS;
       for (const { spec, meta = {}, errors = [] } of cases) {
         if (errors.length > 0) continue;
-        const head = { apiVersion: `${groupOfKind(kind)}.istio.io/v1beta1`, kind, metadata: { name: "case", ...meta } };
+        const version = versionsOfKind(kind).includes("v1beta1") ? "v1beta1" : versionsOfKind(kind)[0]!;
+        const head = { ...headOf(kind, "istio.io", version), metadata: { name: "case", ...meta } };
         const origin = inFile("case.yaml");
         const first = parseObject({ ...head, spec }, origin, { defaultNamespace: "here" }).object;
         assert.ok(first !== undefined && isObject(first.spec));
-        const respelled = { ...head, spec: withDurations(first.spec) };
+        const respelled = { ...head, spec: withDurations(first.spec, durations) };
         const second = parseObject(respelled, origin, { defaultNamespace: "here" }).object;
         assert.deepEqual(second?.spec, first.spec);
         assert.equal(second?.hash, first.hash);
@@ -81,17 +82,25 @@ for (const kind of KINDS) {
   });
 }
 
+function headOf(kind: Kind, domain: "mesh.io" | "istio.io", version: string) {
+  return { apiVersion: `${apiGroupOfKind(kind, domain)}/${version}`, kind: spellingsOfKind(kind)[0]! };
+}
+
 const DURATION_FIELDS =
   /^(?:timeout|perTryTimeout|backoff|fixedDelay|maxAge|ttl|connectTimeout|maxConnectionDuration|idleTimeout|time|interval|baseEjectionTime|duration|warmupDurationSecs|reportingInterval)$/;
 
+const GATEWAY_API_DURATIONS = /^(?:request|backendRequest|backoff|absoluteTimeout|interval)$/;
+
 /** Typed specs hold durations in ms; users write units. */
-function withDurations(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withDurations);
+function withDurations(value: unknown, fields: RegExp): unknown {
+  if (Array.isArray(value)) return value.map((one) => withDurations(one, fields));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [
       key,
-      typeof part === "number" && DURATION_FIELDS.test(key) ? `${part}ms` : withDurations(part),
+      typeof part === "number" && fields.test(key)
+        ? part % 1000 === 0 ? `${part / 1000}s` : `${part}ms`
+        : withDurations(part, fields),
     ]),
   );
 }

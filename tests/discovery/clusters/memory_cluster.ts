@@ -84,7 +84,7 @@ export class Rotated {
             ...{ registry, check },
             handOver: new HandOver(taker),
             read: () => {},
-            readEntries: () => {},
+            readObjects: () => {},
           },
           leave: () => pipeline.removeRegistry(registry),
           connect: ({ id, access: text }) =>

@@ -43,13 +43,16 @@ Deno.test("before there is a configuration there are the reasons why", () => {
   });
 });
 
-Deno.test("the server's settings are in it: revision, native sidecars, PLATFORM, where roots are", () => {
+Deno.test("the server's settings are in it: revision, native sidecars, PLATFORM, where roots are, whether sidecars ask", () => {
   const changes = { REVISION: "canary", ENABLE_NATIVE_SIDECARS: true, PLATFORM: "openshift" };
   const { configuration, settings } = started(changes);
   configuration.take(undefined);
+  const asking = started({ PILOT_ENABLE_ON_DEMAND_SIDECARS: true });
+  asking.configuration.take(undefined);
   const { revision, nativeSidecars, platform, clusterId, rootConfigMap, trustBundle } = settings();
   assert.deepEqual([revision, nativeSidecars, platform, clusterId], ["canary", true, "openshift", "c1"]);
   assert.deepEqual([rootConfigMap, trustBundle], ["mesh-ca-root-cert", ""]);
+  assert.deepEqual([settings().onDemand, asking.settings().onDemand], [false, true]);
   const bundled = started({ ENABLE_CLUSTER_TRUST_BUNDLE_API: true });
   bundled.configuration.take(undefined);
   assert.equal(bundled.settings().trustBundle, "mesh.io:meshd-ca:root-cert");

@@ -1,14 +1,13 @@
-/** A stand-in for the orchestrator's API with any resource: lists, watches, discovery of groups by definitions. */
-
-/** An object, written by a test. */
-interface ApiObject {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [key: string]: unknown };
-  readonly [key: string]: unknown;
-}
+/**
+ * A stand-in for the orchestrator's API with any resource: lists, watches, single objects and their writes, discovery of
+ * groups by definitions.
+ */
+import { type ApiObject, type ApiPlace, appliedObject, isSelected, mergedObject, readPlace } from "./stored_objects.ts";
 
 interface Watch {
   readonly path: string;
   readonly only: string | undefined;
+  readonly labels: string;
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
@@ -17,8 +16,10 @@ const encoder = new TextEncoder();
 
 /** See the file. Paths are for all namespaces: `/api/v1/services`. */
 export class MemoryApi {
-  /** Requests, as `list /path?query` or `watch ...`. */
+  /** Requests, as `list /path?query` or `watch ...`; other requests with their method, such as `PATCH /path?query`. */
   readonly asked: string[] = [];
+  /** Writes that are refused, by a part of `METHOD /path`, and the status of the answer. */
+  readonly refusals = new Map<string, number>();
   /** Groups without discovery, though their definitions exist. */
   readonly silentGroups = new Set<string>();
   readonly #objects = new Map<string, Map<string, ApiObject>>();
@@ -78,7 +79,36 @@ export class MemoryApi {
     const uid = old?.metadata["uid"] ?? crypto.randomUUID();
     const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(++this.#version) } };
     shelf.set(key, stored);
-    this.#tell(path, old === undefined ? "ADDED" : "MODIFIED", stored);
+    this.#tell(path, old === undefined ? "ADDED" : "MODIFIED", stored, old);
+    this.#onWrite();
+  }
+
+  /** A stored object. */
+  get(path: string, name: string, namespace = ""): ApiObject | undefined {
+    return this.#objects.get(path)?.get(`${namespace}/${name}`);
+  }
+
+  /** Changes a stored object by a merge patch. */
+  edit(path: string, name: string, namespace: string, change: Readonly<Record<string, unknown>>): void {
+    const old = this.get(path, name, namespace);
+    if (old === undefined) throw new Error(`${path}: no ${namespace}/${name}`);
+    this.put(path, mergedObject(old, change) as ApiObject);
+  }
+
+  /** Resolves when a condition of the stored objects or of the requests holds. */
+  async becomes(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Requests that write. */
+  get writes(): readonly string[] {
+    return this.asked.filter((one) => /^(POST|PUT|PATCH|DELETE) /.test(one));
+  }
+
+  #waiting: (() => void)[] = [];
+
+  #onWrite(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   drop(path: string, name: string, namespace = ""): void {
@@ -87,6 +117,7 @@ export class MemoryApi {
     if (old === undefined) return;
     shelf?.delete(`${namespace}/${name}`);
     this.#tell(path, "DELETED", { ...old, metadata: { ...old.metadata, resourceVersion: String(++this.#version) } });
+    this.#onWrite();
   }
 
   /** Makes a definition. Its objects are at `/apis/GROUP/VERSION/PLURAL`. */
@@ -103,40 +134,77 @@ export class MemoryApi {
 
   #isSilent = false;
 
-  #tell(path: string, type: string, object: ApiObject): void {
+  #tell(path: string, type: string, object: ApiObject, old = object): void {
     if (this.#isSilent) return;
-    for (const { path: watched, only, controller } of this.#watches) {
-      if (watched === path && (only === undefined || only === object.metadata.name)) {
-        controller.enqueue(encoder.encode(JSON.stringify({ type, object }) + "\n"));
-      }
+    for (const { path: watched, only, labels, controller } of this.#watches) {
+      if (watched !== path || (only !== undefined && only !== object.metadata.name)) continue;
+      const [was, is] = [isSelected(old, labels), isSelected(object, labels)];
+      if (was || is) controller.enqueue(encoder.encode(JSON.stringify({ type: is ? type : "DELETED", object }) + "\n"));
     }
   }
 
-  #answer(request: Request): Response {
+  async #answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const isWatch = url.searchParams.get("watch") === "true";
-    this.asked.push(`${isWatch ? "watch" : "list"} ${url.pathname}${url.search}`);
-    const group = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(url.pathname);
+    const { searchParams, pathname } = url;
+    const isWatch = searchParams.get("watch") === "true";
+    const place = readPlace(pathname);
+    const ofList = request.method === "GET" && (place === undefined || place.name === "");
+    const verb = isWatch ? "watch" : ofList ? "list" : request.method;
+    this.asked.push(`${verb} ${pathname}${url.search}`);
+    this.#onWrite();
+    if (pathname === "/version") return Response.json({ major: "1", minor: "34" });
+    const group = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(pathname);
     if (group !== null) return this.#discovery(group[1] ?? "", group[2]);
-    const path = url.pathname.replace(/\/namespaces\/[^/]+(?=\/)/, "");
-    const only = /^metadata\.name=(.*)$/.exec(url.searchParams.get("fieldSelector") ?? "")?.[1];
-    if (isWatch) return this.#watch(path, only);
-    const items = [...this.#objects.get(path)?.values() ?? []].filter((one) =>
-      only === undefined || one.metadata.name === only
+    if (place === undefined) return refusal(404);
+    if (!ofList) return await this.#object(request, place, searchParams);
+    const only = /^metadata\.name=(.*)$/.exec(searchParams.get("fieldSelector") ?? "")?.[1];
+    const labels = searchParams.get("labelSelector") ?? "";
+    if (isWatch) return this.#watch(place.path, only, labels);
+    const items = [...this.#objects.get(place.path)?.values() ?? []].filter((one) =>
+      (only === undefined || one.metadata.name === only) && isSelected(one, labels)
     );
     return Response.json({ metadata: { resourceVersion: String(this.#version) }, items });
   }
 
+  /** Reads or writes one object. */
+  async #object(request: Request, place: ApiPlace, query: URLSearchParams): Promise<Response> {
+    const { path, namespace } = place;
+    const what = `${request.method} ${new URL(request.url).pathname}`;
+    const refused = [...this.refusals].find(([part]) => what.includes(part));
+    if (refused !== undefined) return refusal(refused[1]);
+    const text = await request.text();
+    const body = text === "" ? undefined : JSON.parse(text);
+    const name = place.name || body.metadata.name;
+    const old = this.get(path, name, namespace);
+    if (
+      request.method === "POST" ? old !== undefined : body?.metadata?.resourceVersion !== undefined &&
+        body.metadata.resourceVersion !== old?.metadata["resourceVersion"]
+    ) return refusal(409);
+    const isApply = request.headers.get("content-type")?.startsWith("application/apply-patch") ?? false;
+    if (old === undefined && request.method !== "POST" && !isApply) return refusal(404);
+    if (request.method === "DELETE") {
+      this.drop(path, name, namespace);
+      return Response.json({ kind: "Status", status: "Success" });
+    }
+    let next: ApiObject | number | undefined;
+    if (isApply) next = appliedObject(old, body, query.get("fieldManager") ?? "", query.get("force") === "true");
+    else if (request.method === "PATCH") next = mergedObject(old ?? {}, body) as ApiObject;
+    else if (request.method !== "GET") next = body;
+    if (typeof next === "number") return refusal(next);
+    if (next !== undefined) this.put(path, withGeneration(next, old));
+    return Response.json(this.get(path, name, namespace));
+  }
+
   /** Nothing is lost between a list and its watch: the API answers both in one turn of the loop, before any change. */
-  #watch(path: string, only: string | undefined): Response {
+  #watch(path: string, only: string | undefined, labels: string): Response {
     let watch: Watch | undefined;
     return new Response(
       new ReadableStream<Uint8Array>({
         start: (controller) => {
-          this.#watches.add(watch = { path, only, controller });
+          this.#watches.add(watch = { path, only, labels, controller });
           this.#onWatch();
           for (const object of this.#objects.get(path)?.values() ?? []) {
-            if (only === undefined || only === object.metadata.name) {
+            if ((only === undefined || only === object.metadata.name) && isSelected(object, labels)) {
               controller.enqueue(encoder.encode(JSON.stringify({ type: "MODIFIED", object }) + "\n"));
             }
           }
@@ -162,4 +230,15 @@ export class MemoryApi {
       })),
     });
   }
+}
+
+function refusal(code: number): Response {
+  return Response.json({ kind: "Status", code, message: `the stand-in answers ${code}` }, { status: code });
+}
+
+/** Each change of a spec is a generation. */
+function withGeneration(next: ApiObject, old: ApiObject | undefined): ApiObject {
+  const before = Number(old?.metadata["generation"] ?? 0);
+  const isChanged = JSON.stringify(next["spec"]) !== JSON.stringify(old?.["spec"]);
+  return { ...next, metadata: { ...next.metadata, generation: isChanged ? before + 1 : before } };
 }

@@ -1,11 +1,9 @@
 /** A server whose configuration comes from an orchestrator's API. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
-import type { Kernel } from "../../../lib/kernel/kernel.ts";
-import { createLog, defaultLogOptions, type Log } from "../../../lib/kernel/log/log.ts";
-import { withServer } from "../running.ts";
 import { MemoryApi } from "./memory_api.ts";
-import { PATIENCE, until as eventually } from "../../patience.ts";
+import { openLog, until, withOrch } from "./with_orch.ts";
+import { until as eventually } from "../../patience.ts";
 
 const OURS = "/apis/networking.mesh.io/v1/serviceentries";
 const THEIRS = "/apis/networking.istio.io/v1/serviceentries";
@@ -16,99 +14,6 @@ const entry = (host: string, more: Readonly<Record<string, unknown>> = {}) => ({
   metadata: { name: "se", namespace: "shop" },
   spec: { hosts: [host], ports: [{ number: 80, name: "http" }], resolution: "DNS", ...more },
 });
-
-/** Resolves when a condition holds. The condition follows the store, the mesh configuration or the log. */
-async function until(server: DiscoveryServer, holds: () => boolean): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const look = () => void (holds() && over.resolve());
-  const end = [server.store.subscribe(look), server.configuration.facts.subscribe(look)];
-  server.mesh.onChange(look);
-  const timer = setTimeout(() => over.reject(new Error(`it did not come to ${holds}`)), PATIENCE);
-  look();
-  try {
-    await over.promise;
-  } finally {
-    clearTimeout(timer);
-    for (const one of end) one();
-  }
-}
-
-/** Lines of a log, and how to wait for one. */
-function openLog(): { readonly log: Log; readonly line: (pattern: RegExp) => Promise<string> } {
-  const lines: string[] = [];
-  const waiting = new Set<() => void>();
-  const log = createLog(["orch"], { ...defaultLogOptions, levels: new Map([["all", "info"]]) }, {
-    open: () => ({
-      write: (bytes) => {
-        lines.push(new TextDecoder().decode(bytes));
-        for (const look of waiting) look();
-      },
-      close: () => {},
-    }),
-  });
-  const line = (pattern: RegExp) =>
-    new Promise<string>((resolve) => {
-      const look = () => {
-        const found = lines.find((one) => pattern.test(one));
-        if (found === undefined) return;
-        waiting.delete(look);
-        resolve(found);
-      };
-      waiting.add(look);
-      look();
-    });
-  return { log, line };
-}
-
-interface Given {
-  readonly start?: boolean;
-  readonly namespace?: string;
-  readonly shared?: string;
-  readonly kinds?: boolean;
-  readonly services?: boolean;
-  readonly log?: Log;
-  /** Milliseconds between checks of the known objects. Default: the program's default. */
-  readonly checks?: number;
-}
-
-/** Runs a server over a stand-in for the API. */
-async function withOrch(
-  api: MemoryApi,
-  run: (server: DiscoveryServer, kernel: Kernel) => Promise<void>,
-  { start = true, namespace = "", shared = "", kinds = true, services = true, log, checks }: Given = {},
-): Promise<void> {
-  if (start) api.start();
-  const folder = await Deno.makeTempDir({ prefix: "orch-" });
-  const file = `${folder}/config`;
-  const parts = [
-    `clusters: [{name: k, cluster: {server: "${api.address}"}}]`,
-    "contexts: [{name: c, context: {cluster: k}}]",
-  ];
-  await Deno.writeTextFile(file, ["current-context: c", ...parts].join("\n"));
-  const orch = {
-    place: { from: "files", files: [file], by: "test" },
-    qps: 0,
-    burst: 1,
-    allowed: [],
-    namespace,
-    kinds,
-    services,
-  } as const;
-  const changes = {
-    options: { configDir: undefined, orch },
-    settings: {
-      SHARED_MESH_CONFIG: shared,
-      ...(checks === undefined ? {} : { MESH_SELF_CHECK_INTERVAL: checks }),
-    },
-    ...(log ? { log } : {}),
-  };
-  try {
-    await withServer({}, (server, _, kernel) => run(server, kernel), changes);
-  } finally {
-    await api.stop();
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 const hostsOf = (server: DiscoveryServer) => server.store.list("ServiceEntry").map(({ spec }) => spec.hosts[0]);
 
@@ -232,9 +137,9 @@ Deno.test("definitions that are missing, too old, added later or removed are rep
   api.put(OURS, entry("one.example"));
   const { log, line } = openLog();
   await withOrch(api, async (server) => {
-    const table = await line(/definitions of the mesh's kinds/);
+    const table = await line(/definitions of the kinds/);
     assert.match(table, /serviceentries\.networking\.mesh\.io v1/);
-    assert.match(table, /otherVersion=\["sidecars\.networking\.istio\.io"\]/);
+    assert.match(table, /otherVersion=\["sidecars\.networking\.istio\.io v1alpha0"\]/);
     assert.match(table, /without=\["VirtualService"/);
     api.put("/apis/networking.istio.io/v1/destinationrules", {
       metadata: { name: "dr", namespace: "shop" },
@@ -272,7 +177,7 @@ Deno.test("facts come from the API: only some types of secrets, and only metadat
     const { facts } = server.configuration;
     assert.equal(facts.list("Namespace").length, 1);
     assert.equal(facts.get("Service", "shop", "cart")?.spec.ports[0]?.port, 80);
-    assert.deepEqual({ ...facts.get("ConfigMap", "shop", "ca")?.spec.data }, { "ca.crt": "PEM" });
+    assert.deepEqual({ ...facts.get("ConfigMap", "shop", "ca")?.spec.data }, { "ca.crt": "PEM", "dashboard.json": "" });
     assert.ok(
       api.asked.some((one) =>
         one.startsWith("list /api/v1/secrets") && decodeURIComponent(one).includes("type!=helm.sh/release.v1")

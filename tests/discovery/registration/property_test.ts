@@ -47,6 +47,6 @@ Deno.test("in any order of streams, servers, leaders, failures and clocks an ent
       assert.deepEqual(world.said(), []);
       await world.end();
     }),
-    { numRuns: 60 },
+    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 60) },
   );
 });

@@ -72,7 +72,7 @@ export class ObjectsApi {
 
   async #answer({ pathname, searchParams }: URL, init: RequestInit): Promise<Response> {
     const path = pathname.replace(/\/status$/, "");
-    const known = this.#objects.get(path);
+    let known = this.#objects.get(path);
     if (init.method === "GET") {
       if (pathname.endsWith("/configmaps")) {
         return searchParams.get("watch") === "true" ? this.#watch(init) : this.#list();
@@ -83,6 +83,8 @@ export class ObjectsApi {
     init.signal?.throwIfAborted();
     if (refused !== undefined) return refusal(refused);
     this.writes.push(`${init.method} ${pathname}`);
+    // Other changes may have come meanwhile.
+    known = this.#objects.get(path);
     if (init.method === "DELETE") {
       if (known === undefined) return refusal(404);
       this.#objects.delete(path);

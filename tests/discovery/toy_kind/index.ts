@@ -6,7 +6,7 @@
  */
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import type { AffectedKeys } from "../../../lib/mesh/affected.ts";
-import type { ObjectIndex } from "../../../lib/mesh/mesh.ts";
+import type { ObjectIndex } from "../../../lib/mesh/object_index.ts";
 import { thing, type ThingQuery } from "../../../lib/translate/reader/queries.ts";
 
 /** Annotations of a toy. */

@@ -33,7 +33,7 @@ Deno.test("a request goes to the address that the name server gives for its host
       assert.equal(await ask("b.wild.test"), "second");
       assert.equal(await ask("gone.wild.test"), "503", "a name that does not exist");
       server.zone.set("a.wild.test", at("127.0.0.3"));
-      // Connections that stand stay with their address.
+      // An open connection stays with its address.
       await first.shutdown();
       await until("the second address", async () => await ask("a.wild.test") === "second");
       assert.ok(server.asked.includes("udp a.wild.test A"));

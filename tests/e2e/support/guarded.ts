@@ -77,9 +77,13 @@ export function withGuarded(
     readonly files?: (spare: number, ports: Guarded["ports"]) => Readonly<Record<string, string>>;
     /** Callers connect by HBONE, whose port is fixed: for tests in a separate network. */
     readonly hbone?: true;
+    /** The workload's proxy has no listeners for other services. Default: only with `hbone`. */
+    readonly callsNobody?: true;
     readonly settings?: Readonly<Record<string, boolean>>;
+    /** Services of manifests are part of the mesh. Default: they are not. */
+    readonly manifestServices?: true;
     /** Address of the workload. Default 127.0.0.1. */
-    readonly address?: "::1";
+    readonly address?: string;
     /** The application behind both ports. Default: answers with the caller. */
     readonly application?: () => { readonly port: number } & AsyncDisposable;
   },
@@ -90,7 +94,8 @@ export function withGuarded(
     const authority = await Authority.make("mesh");
     try {
       const { address = "127.0.0.1" } = options;
-      await using app = options.application?.() ?? callerEcho(address);
+      const loopback = address === "::1" ? "::1" : "127.0.0.1";
+      await using app = options.application?.() ?? callerEcho(loopback);
       const signed = (id: string) => authority.sign(id.slice(-5), 1, [["URI", `spiffe://${id}`]]);
       const certificates = new Map<Caller, { readonly cert: string; readonly key: string }>();
       for (const [name, id] of Object.entries(IDENTITIES) as [Caller, string][]) {
@@ -103,13 +108,18 @@ export function withGuarded(
         await signed("cluster.local/ns/demo/sa/server"),
         authority.certificate,
       );
-      const ip = address === "::1" ? "[::1]" : address;
+      const ip = address.includes(":") ? `[${address}]` : address;
       const own = {
-        "workload.yaml": workload({ http, tcp }, { address, ip, application: app.port }, options.hbone === true),
+        "workload.yaml": workload(
+          { http, tcp },
+          { address, loopback, application: app.port },
+          options.callsNobody ?? options.hbone === true,
+        ),
         ...options.files?.(spare, { http, tcp }),
       };
       await using mesh = await TestMesh.start({
         files: own,
+        manifestServices: options.manifestServices === true,
         meshConfig: { trustDomainAliases: ["old.example"], ...options.meshConfig?.(spare) },
         settings: { PILOT_ENABLE_SIDECAR_LISTENING_HBONE: options.hbone === true, ...options.settings },
       });
@@ -209,12 +219,17 @@ function statusOf(text: string): number {
 /** A port for requests and a port for bytes, both before the same application. Callers must show certificates. */
 function workload(
   { http, tcp }: Guarded["ports"],
-  { address, ip, application }: { readonly address: string; readonly ip: string; readonly application: number },
+  { address, loopback, application }: {
+    readonly address: string;
+    readonly loopback: string;
+    readonly application: number;
+  },
   callsNobody: boolean,
 ): string {
+  const endpoint = `${loopback.includes(":") ? `[${loopback}]` : loopback}:${application}`;
   const port = (number: number, protocol: string) =>
     `  - { port: { number: ${number}, protocol: ${protocol}, name: p${number} }, ` +
-    `defaultEndpoint: "${ip}:${application}", bind: "${address}", captureMode: NONE }`;
+    `defaultEndpoint: "${endpoint}", bind: "${address}", captureMode: NONE }`;
   return `
 apiVersion: networking.mesh.io/v1
 kind: Sidecar

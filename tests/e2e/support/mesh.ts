@@ -17,6 +17,11 @@ import { until } from "../../patience.ts";
 
 export { envoyPath } from "../../envoy/path.ts";
 
+/** How an Envoy of a test differs from the usual. */
+type AttachOptions =
+  & Pick<EnvoyOptions, "interceptionMode" | "drainTime" | "evictionInterval" | "variables">
+  & Partial<Pick<EnvoyOptions, "discoveryPort">>;
+
 /** How a mesh of a test is made. */
 export interface MeshOptions {
   /** Files of the folder, by name. */
@@ -27,6 +32,32 @@ export interface MeshOptions {
   readonly manifestServices?: boolean;
   /** Variables of the server for headers of providers. */
   readonly variable?: (name: string) => string | undefined;
+  /**
+   * Sidecars on delta ask for what their workloads call. Default: they get everything, unless the variable
+   * `MESH_TEST_ON_DEMAND` is `true`, which tries all tests in the other mode.
+   */
+  readonly onDemand?: boolean;
+}
+
+/** A test whose sidecars have everything, or ask for what their workloads call. */
+export interface TestOfModes {
+  readonly name: string;
+  readonly ignore: boolean;
+  fn(onDemand: boolean): Promise<void>;
+}
+
+/**
+ * Registers a test for both modes of sidecars: a test of outbound traffic whose clusters, routes or filters differ from
+ * those of other tests. What happens behind a cluster, at a gateway or at the server's side is the same in both modes.
+ */
+export function testBothModes({ name, ignore, fn }: TestOfModes): void {
+  for (const onDemand of [false, true]) {
+    Deno.test({
+      name: `${name} (${onDemand ? "a sidecar that asks" : "all resources"})`,
+      ignore,
+      fn: () => fn(onDemand),
+    });
+  }
 }
 
 /** A watch of a proxy on the page `/debug/syncz`. */
@@ -48,11 +79,16 @@ export interface SyncRow {
 export class TestMesh implements AsyncDisposable {
   readonly #envoys: TestEnvoy[] = [];
 
-  private constructor(readonly folder: string, readonly server: RunningServer) {}
+  private constructor(
+    readonly folder: string,
+    readonly server: RunningServer,
+    /** Sidecars on delta ask for what their workloads call. */
+    readonly onDemand: boolean,
+  ) {}
 
   /** Starts the server. */
   static async start(
-    { files, meshConfig = {}, settings = {}, manifestServices = false, variable }: MeshOptions,
+    { files, meshConfig = {}, settings = {}, manifestServices = false, variable, onDemand }: MeshOptions,
   ): Promise<TestMesh> {
     const folder = await Deno.makeTempDir({ prefix: "mesh-e2e-" });
     await Deno.mkdir(`${folder}/config`);
@@ -63,9 +99,9 @@ export class TestMesh implements AsyncDisposable {
       meshConfig: `${folder}/mesh.json`,
       manifestServices,
       ...(variable ? { variable } : {}),
-      settings: { PILOT_DEBOUNCE_AFTER: 10, ...settings },
+      settings: { PILOT_DEBOUNCE_AFTER: 10, MESH_CALLS_DIR: "", ...settings },
     });
-    return new TestMesh(folder, server);
+    return new TestMesh(folder, server, onDemand ?? Deno.env.get("MESH_TEST_ON_DEMAND") === "true");
   }
 
   /** Attaches an Envoy. */
@@ -73,7 +109,7 @@ export class TestMesh implements AsyncDisposable {
     path: string,
     identity: EnvoyIdentity,
     delta: boolean,
-    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime" | "evictionInterval" | "variables"> = {},
+    options: AttachOptions = {},
   ): Promise<TestEnvoy> {
     const envoy = await TestEnvoy.start(path, this, identity, delta, options);
     this.#envoys.push(envoy);
@@ -135,13 +171,20 @@ export class TestEnvoy {
 
   static async start(
     binary: string,
-    { folder, server }: TestMesh,
-    identity: EnvoyIdentity,
+    { folder, server, onDemand }: TestMesh,
+    { metadata = {}, ...identity }: EnvoyIdentity,
     delta: boolean,
-    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime" | "evictionInterval" | "variables">,
+    options: AttachOptions,
   ): Promise<TestEnvoy> {
-    const discoveryPort = server.ports.grpc;
-    return new TestEnvoy(await startEnvoy({ ...options, binary, folder, identity, discoveryPort, delta }));
+    const discoveryPort = options.discoveryPort ?? server.ports.grpc;
+    const asks = onDemand && delta && identity.type === "sidecar";
+    const node = { ...identity, metadata: asks ? { ON_DEMAND: "true", ...metadata } : metadata };
+    return new TestEnvoy(await startEnvoy({ ...options, binary, folder, identity: node, discoveryPort, delta }));
+  }
+
+  /** Address of the admin pages. */
+  get adminAddress(): string {
+    return `127.0.0.1:${this.running.adminPort}`;
   }
 
   /** An admin page. Undefined while the admin port is closed. */
@@ -153,7 +196,7 @@ export class TestEnvoy {
    * Resolves when Envoy is live and accepts connections at a loopback port. Throws PortTaken when Envoy cannot bind the
    * port.
    */
-  ready(port: number, ip: "127.0.0.1" | "[::1]" = "127.0.0.1"): Promise<void> {
+  ready(port: number, ip = "127.0.0.1"): Promise<void> {
     return this.running.ready([`${ip}:${port}`]);
   }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { parseAllDocuments } from "yaml";
-import { KINDS } from "../../../lib/config/kinds/kinds.ts";
+import { MESH_KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { EXPECTED } from "../../translate/golden/read.ts";
 import { groupOfKind } from "../../../lib/config/spelling/spelling.ts";
 
@@ -33,7 +33,7 @@ interface Route {
   match?: { port?: number }[];
 }
 
-/** Folders of YAML, recursively: those that hold a file themselves. */
+/** Folders that hold a YAML file, at any depth. */
 export function folders(dir: string): string[] {
   const entries = [...Deno.readDirSync(`${root}${dir}`)];
   const here = entries.some((e) => e.isFile && e.name.endsWith(".yaml")) ? [dir] : [];
@@ -46,10 +46,10 @@ export function yamlFiles(dir: string): Files {
   return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(`${root}${dir}/${name}`)]));
 }
 
-/** What some worlds hold to show that translation copes with it, and what validation keeps out of a folder. */
+/** Settings that validation keeps out of a folder. Some worlds have such settings, because translation must cope. */
 const REFUSED: readonly (readonly [string, string])[] = [[', "-AES128-SHA"', ""], ["A.example.com", "a.example.com"]];
 
-/** Certificates that the worlds name, where they really lie. */
+/** The text of a world with the actual paths of its certificates. */
 function withCertificates(world: string): string {
   const text = REFUSED.reduce((rest, [from, to]) => rest.replaceAll(from, to), world);
   const pem = `${root}tests/testdata/pem`;
@@ -58,7 +58,7 @@ function withCertificates(world: string): string {
     (_, name) => `${pem}/${FILES[name] ?? "cert"}.pem`,
   );
 }
-/** Files by the names that worlds give to them. */
+/** Actual files, by their names in the worlds. */
 const FILES: Readonly<Record<string, string>> = { crl: "crl", key: "key", k: "key" };
 
 /** The objects of a file; the head of a golden, and what the golden expects, are left out. */
@@ -73,7 +73,7 @@ export function gatewayPorts(objects: readonly ObjectTree[]): number[] {
   return [...new Set(servers.filter((server) => !isSocket(server)).map(({ port }) => port.number))];
 }
 
-/** Whether a server binds to a Unix socket; its port is 0. */
+/** Whether a server binds to a Unix socket. Such a server has port 0. */
 function isSocket({ bind }: { bind?: string }): boolean {
   return bind?.startsWith("unix:") ?? false;
 }
@@ -100,7 +100,7 @@ export function runnable(tree: ObjectTree, ports: ReadonlyMap<number, number>): 
     : ofGateway
     ? { ...spec, http: routes(spec.http), tls: routes(spec.tls), tcp: routes(spec.tcp) }
     : tree.spec;
-  const known = KINDS.find((one) => one === kind);
+  const known = MESH_KINDS.find((one) => one === kind);
   const group = known === undefined ? "networking" : groupOfKind(known);
   return JSON.stringify({ apiVersion: `${group}.mesh.io/v1`, ...tree, spec: changed });
 }

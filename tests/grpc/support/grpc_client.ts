@@ -30,6 +30,8 @@ export class MemoryClient {
   window = 65535;
   readonly #reader = new FrameReader();
   #read = 0;
+  /** Bytes sent on streams, without the bytes for which windows were opened again. */
+  readonly #spent = new Map<number, number>();
   readonly #hpack = new HpackDecoder();
   /** The end of each stream: `status <grpc-status>` or `reset <code>`. */
   readonly ends = new Map<number, string>();
@@ -51,6 +53,17 @@ export class MemoryClient {
 
   send(...parts: readonly Uint8Array[]): void {
     for (const part of parts) this.transport.receive(part);
+  }
+
+  /** Remaining window of a stream. @param initial the server's window of a new stream */
+  streamWindow(stream: number, initial: number): number {
+    return initial - (this.#spent.get(stream) ?? 0);
+  }
+
+  /** Notes bytes sent on a stream. @param isSent false: the server has opened the window of the stream alone */
+  spend(stream: number, bytes: number, isSent = true): void {
+    this.#spent.set(stream, (this.#spent.get(stream) ?? 0) + bytes);
+    if (isSent) this.window -= bytes;
   }
 
   /** Reads everything sent by the server. */
@@ -77,6 +90,7 @@ export class MemoryClient {
     const { type, flags, stream, payload } = this.#reader;
     const number = (at: number) => new DataView(payload.buffer, payload.byteOffset).getUint32(at);
     if (type === FrameType.WINDOW_UPDATE && stream === 0) this.window += number(0);
+    if (type === FrameType.WINDOW_UPDATE && stream !== 0) this.spend(stream, -number(0), false);
     if (type === FrameType.GOAWAY) this.goAways.push(number(4));
     if (type === FrameType.RST_STREAM && !this.ends.has(stream)) this.ends.set(stream, `reset ${number(0)}`);
     if (this.ends.has(stream) && (type === FrameType.HEADERS || type === FrameType.DATA)) this.late++;

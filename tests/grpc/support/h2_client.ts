@@ -8,6 +8,7 @@ import { frame, FrameReader, settingsFrame } from "../../../lib/grpc/h2/frames.t
 import { encodeHeaders } from "../../../lib/grpc/h2/hpack.ts";
 import { SendBudget } from "../../../lib/grpc/h2/outbound.ts";
 import type { H2Stream } from "../../../lib/grpc/h2/stream.ts";
+import { SendTurns } from "../../../lib/grpc/budget/send_turns.ts";
 import { Turns } from "../../../lib/grpc/budget/turns.ts";
 import { MemoryTransport } from "./memory_transport.ts";
 
@@ -27,7 +28,8 @@ export function connect(limits: H2Limits = { maxConcurrentStreams: 10 }) {
   const transport = new MemoryTransport();
   const streams: H2Stream[] = [];
   const events: string[] = [];
-  const connection = new H2Connection(transport, new SendBudget(100_000), { turns: AT_ONCE, ...limits }, {
+  const budget = new SendBudget(100_000, undefined, new SendTurns({ now: () => 0, nextTurn() {} }));
+  const connection = new H2Connection(transport, budget, { turns: AT_ONCE, ...limits }, {
     stream(stream) {
       streams.push(stream);
       stream.listener = {

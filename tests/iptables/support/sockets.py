@@ -103,6 +103,8 @@ def dial(command):
     sock = socket.socket(family_of(host), socket.SOCK_DGRAM if udp else socket.SOCK_STREAM)
     sock.settimeout(command.get("timeout", 60))
     try:
+        if "mark" in command:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, command["mark"])
         if "source" in command:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind((command["source"], command.get("sourcePort", 0)))

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { FileAccess, readAccessText } from "../../../lib/orch/access/file_access.ts";
-import { findAccess } from "../../../lib/orch/access/find.ts";
+import { findAccess, type PlaceHints } from "../../../lib/orch/access/find.ts";
 
 const log = silentLog().scope("orch");
 const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
@@ -49,13 +49,17 @@ Deno.test("the flag is before KUBECONFIG, the pod's account and the home folder"
       accountFolder: `${folder}/account`,
       home: folder,
     };
-    const by = (changes: Partial<typeof hints> | { flag: undefined }) => findAccess({ ...hints, ...changes });
+    const by = (changes: Partial<PlaceHints>) => findAccess({ ...hints, ...changes });
     assert.deepEqual(by({}), { from: "files", files: ["/f"], by: "flag --orchconfig" });
     assert.deepEqual(by({ flag: undefined }), { from: "files", files: ["/a", "/b"], by: "variable KUBECONFIG" });
     const pod = by({ flag: undefined, variable: "", host: "fd00::1" });
     assert.equal(pod?.from === "pod" && pod.server, "https://[fd00::1]:443");
     assert.deepEqual(by({ flag: undefined, variable: "", host: "" }), { from: "files", files: [file], by: file });
     assert.equal(by({ flag: undefined, variable: "", host: "", home: "/nowhere" }), undefined);
+    // A pod's account has no contexts.
+    const named = { flag: undefined, variable: "", context: "b" };
+    assert.deepEqual(by(named), { from: "files", files: [file], by: file, context: "b" });
+    assert.equal(by({ ...named, home: "/nowhere" }), undefined);
     return Promise.resolve();
   }));
 
@@ -83,6 +87,26 @@ Deno.test("a context's cluster and user: data, files beside the config, tokens, 
     assert.equal(both.authorization, "Bearer from-file", "the first file that has a user of that name counts");
     const basic = await accessOf([put("b", config("username: a, password: b"))]).current();
     assert.equal(basic.authorization, `Basic ${base64("a:b")}`);
+  }));
+
+Deno.test("a named context counts in place of the current context; an unknown name is refused with the names", () =>
+  inFolder(async (_folder, put) => {
+    const file = put("a", config("token: first"));
+    const other = put(
+      "b",
+      config("token: second").replaceAll("name: u,", "name: v,").replace("user: u", "user: v")
+        .replaceAll("name: c,", "name: prod,"),
+    );
+    const by = (context?: string) =>
+      new FileAccess({ from: "files", files: [file, other], by: "test", ...context === undefined ? {} : { context } }, {
+        ...{ allowed: [], log, clock: createFakeClock() },
+      });
+    assert.equal((await by().current()).authorization, "Bearer first");
+    assert.equal((await by("prod").current()).authorization, "Bearer second");
+    await assert.rejects(
+      async () => await by("none").current(),
+      new Error(`${file}, ${other}: context: got "none", expected one of c, prod`),
+    );
   }));
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [

@@ -173,7 +173,7 @@ Deno.test("LOCAL_CLUSTER_SECRET_WATCHER is for a pod: elsewhere it is refused, a
   }));
 
 Deno.test({
-  name: `in a pod ORCH_SERVICE_HOST and ORCH_SERVICE_PORT say where the API is, in the peer's spelling too${
+  name: `in a pod ORCH_SERVICE_HOST and ORCH_SERVICE_PORT say where the API is, in Istio's spelling too${
     ROOT ? "" : " (ignored: only root makes mount namespaces)"
   }`,
   ignore: !ROOT,

@@ -21,13 +21,8 @@ async function makePod(server: ApiServer, namespace: string, name: string, accou
 }
 
 /** A token for the mesh as a pod has it. */
-async function tokenOf(server: ApiServer, namespace: string, account: string, pod?: { name: string; uid: string }) {
-  const boundObjectRef = pod && { apiVersion: "v1", kind: "Pod", ...pod };
-  const spec = { audiences: ["mesh-ca"], expirationSeconds: 3600, ...boundObjectRef && { boundObjectRef } };
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
-  const { status } = await server.client.json({ method: "POST", path, body });
-  return (status as { readonly token: string }).token;
+function tokenOf(server: ApiServer, namespace: string, account: string, pod?: { name: string; uid: string }) {
+  return server.users.token(namespace, account, ["mesh-ca"], pod);
 }
 
 /** Runs a server that trusts the account `node` of a namespace; `ask` gets a certificate, or the status. */

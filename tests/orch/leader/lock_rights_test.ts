@@ -2,14 +2,15 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
-import { LOCK_RESOURCES, type LockName, LOCKS } from "../../../lib/orch/leader/locks.ts";
+import { LOCK_RESOURCES, lockForm, type LockName, LOCKS } from "../../../lib/orch/leader/locks.ts";
 import { page, withServer } from "../../discovery/running.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import { everyRightIsNeeded, type Right, rightsOf, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 
 const test = apiServerTests();
-const isLock = (name: string): name is LockName => name in LOCKS;
+const isLock = (name: string): name is LockName =>
+  name in LOCKS || /^mesh-(gateway-(deployment|status-leader)|rollout-leader)-/.test(name);
 
 /** The locks in a manifest. */
 function locksOf(manifest: string): readonly LockName[] {
@@ -20,7 +21,7 @@ function locksOf(manifest: string): readonly LockName[] {
 for (const manifest of ["pilot-discovery", "remote-leader"]) {
   for (const name of locksOf(manifest)) {
     test(`${manifest}: ${name} is read, made and given back by the rights of the manifest; with one verb less it is refused`, async ({ server }) => {
-      const { group, version, plural, kind } = LOCK_RESOURCES[LOCKS[name]];
+      const { group, version, plural, kind } = LOCK_RESOURCES[lockForm(name)];
       const apiVersion = group === "" ? version : `${group}/${version}`;
       const id = { apiVersion, kind, metadata: { namespace: SYSTEM, name } };
       const needs = (right: Right) =>

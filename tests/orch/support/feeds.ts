@@ -1,7 +1,7 @@
 /**
  * One test over two feeds of the orchestrator's objects: a real API, and manifests in a folder (`--registries=File`).
  *
- * Permissions: those of `./server/api_server.ts`.
+ * Permissions: the permissions of `./server/api_server.ts`.
  * @module
  */
 import { parseAllDocuments } from "yaml";

@@ -1,7 +1,7 @@
 /**
  * A server with the injector's configuration of `manifests/` in front of a real API.
  *
- * Permissions: those of `./server/api_server.ts` and of a server.
+ * Permissions: the permissions of `./server/api_server.ts` and of a server.
  * @module
  */
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";

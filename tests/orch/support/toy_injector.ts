@@ -2,7 +2,7 @@
  * A second injector in a cluster: a webhook that behaves like Istio's. The injector adds its proxy and its status to each
  * pod, also to a pod with another proxy.
  *
- * Permissions: net (localhost); those of `../../certificates.ts`.
+ * Permissions: net (localhost); the permissions of `../../certificates.ts`.
  * @module
  */
 import { Buffer } from "node:buffer";

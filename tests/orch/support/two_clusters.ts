@@ -1,7 +1,7 @@
 /**
  * Two real API servers for tests of several clusters: the server's own cluster, `Orch`, and a remote cluster.
  *
- * Permissions: those of `./server/api_server.ts`.
+ * Permissions: the permissions of `./server/api_server.ts`.
  * @module
  */
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";

@@ -40,6 +40,17 @@ Deno.test("a service with the label of a network is its gateway, at the addresse
   assert.deepEqual(entrances(), []);
 });
 
+Deno.test("a service that is deployed for a gateway between networks takes HBONE, whatever port its label names", () => {
+  const labels = {
+    ...LABEL,
+    "gateway.mesh.io/managed": "mesh.io-eastwest-controller",
+    "networking.mesh.io/gatewayPort": "443",
+  };
+  const { sink } = started([balanced({ labels })]);
+  const expected = [{ network: "n1", address: "192.0.2.1", port: 15008, hbone: true }];
+  assert.deepEqual(sink.state.networks.flatMap(({ entrances }) => entrances), expected);
+});
+
 Deno.test("the label of the port counts where it is a port", () => {
   const port = (value: string) =>
     started([balanced({ labels: { ...LABEL, "networking.mesh.io/gatewayPort": value } })]).entrances();

@@ -356,6 +356,28 @@ Deno.test("services select workload entries, which need the port that is asked f
   assert.deepEqual(sink.addresses(keyOf("cart")), []);
 });
 
+Deno.test("entries of one machine with different ports are endpoints of their own, and an entry of an endpoint is not a second one", () => {
+  const on = (name: string, spec: object) =>
+    workloadEntry(name, { address: "10.0.9.1", labels: { app: "cart" }, ...spec }, { namespace: "shop" });
+  const { index, entries } = world([
+    service("cart"),
+    slice("cart-1", "cart", [at("10.0.0.1")]),
+    slice("cart-2", "cart", [at("10.0.0.1")]),
+  ]);
+  const [a, b] = [on("a", { ports: { http: 7000 } }), on("b", { ports: { http: 7001 } })];
+  const same = on("same", { ports: { http: 7001 } });
+  const pod = on("pod", { address: "10.0.0.1" });
+  const other = on("other", { ports: { http: 7001 }, network: "n2" });
+  const found = () =>
+    index.endpoints(keyOf("cart")).map(({ address, port, network }) => `${address}:${port}${network}`);
+  entries.apply([a, b, same, pod], []);
+  assert.deepEqual(found(), ["10.0.0.1:8080", "10.0.9.1:7000", "10.0.9.1:7001"]);
+  entries.apply([other], [same.key]);
+  assert.deepEqual(found(), ["10.0.0.1:8080", "10.0.9.1:7000", "10.0.9.1:7001", "10.0.9.1:7001n2"]);
+  entries.apply([], [a.key, other.key]);
+  assert.deepEqual(found(), ["10.0.0.1:8080", "10.0.9.1:7001"]);
+});
+
 Deno.test("an event costs what it names: other services are not reported, and what says the same is not reported again", () => {
   const { registry, sink } = cluster([
     service("cart"),

@@ -32,7 +32,15 @@ const metadata: fc.Arbitrary<LeanMetadata> = fc.record({
       text.map((stringValue) => ({ fields: { tlsMode: { stringValue } } })),
       text.map((stringValue) => ({ fields: { tunnel: { stringValue } } })),
     ),
-    "envoy.filters.listener.original_dst": text.map((stringValue) => ({ fields: { local: { stringValue } } })),
+    "envoy.filters.listener.original_dst": fc.oneof(
+      text.map((stringValue) => ({ fields: { local: { stringValue } } })),
+      text.map((stringValue) => ({
+        fields: { local: { stringValue }, waypoint: { stringValue: `${stringValue}:1` } },
+      })),
+      text.map((stringValue) => ({
+        fields: { gateway: { stringValue }, service: { stringValue: `${stringValue}:1` } },
+      })),
+    ),
   }, { requiredKeys: [] }),
 });
 const endpoint: fc.Arbitrary<LeanEndpoint> = fc.record({

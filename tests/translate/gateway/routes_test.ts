@@ -124,12 +124,17 @@ Deno.test("objects private to the gateway's namespace come before public ones, a
   assert.deepEqual(reported(documents), ["x.com /b /a"]);
 });
 
-Deno.test("where nothing is bound every request gets 404, and the proxy does not wait for virtual hosts", () => {
-  const read = load([gateway("gw", [{ hosts: ["*"] }])], { properties: { vhds: true } });
-  const { routeConfiguration, virtualHosts } = gatewayRouteConfigurations(read).get("http.80")!;
-  assert.deepEqual(routeConfiguration.message.virtual_hosts, [{ name: "blackhole:80", domains: ["*"] }]);
-  assert.equal(routeConfiguration.message.vhds, undefined);
-  assert.deepEqual(virtualHosts, []);
+Deno.test("where nothing is bound every request gets 404; virtual hosts stay announced to a proxy that takes them one by one", () => {
+  const bare = (vhds: boolean) => {
+    const read = load([gateway("gw", [{ hosts: ["*"] }])], { properties: { vhds } });
+    const { routeConfiguration, virtualHosts } = gatewayRouteConfigurations(read).get("http.80")!;
+    assert.deepEqual(virtualHosts, []);
+    return routeConfiguration.message;
+  };
+  assert.deepEqual(bare(false).virtual_hosts, [{ name: "blackhole:80", domains: ["*"] }]);
+  assert.equal(bare(false).vhds, undefined);
+  assert.equal(bare(true).virtual_hosts, undefined);
+  assert.deepEqual(bare(true).vhds?.config_source?.ads, {});
 });
 
 Deno.test("a proxy that takes virtual hosts one by one is configured to ask for them", () => {

@@ -139,8 +139,9 @@ export function request(client: Client, host: string, path: string, headers: str
 }
 
 /** Envoy keeps a connection for a second after the last answer, so the client must recognize the end of the answer. */
-function isWhole(answer: string): boolean {
+export function isWhole(answer: string): boolean {
   const end = answer.indexOf("\r\n\r\n");
+  if (end >= 0 && /\r\ntransfer-encoding: chunked/i.test(answer.slice(0, end))) return answer.endsWith("\r\n0\r\n\r\n");
   const length = Number(/\r\ncontent-length: (\d+)/.exec(answer)?.[1] ?? 0);
   return end >= 0 && answer.length - end - 4 >= length;
 }

@@ -33,6 +33,8 @@ export interface GoldenProxy {
   readonly cluster?: string;
   /** The extensions of the proxy's build. Default: all. */
   readonly extensions?: readonly string[];
+  /** Of a sidecar that asks: the hosts that its workload has called, by route configuration. Default: none. */
+  readonly calls?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The parts of a world beside its objects. */

@@ -7,7 +7,9 @@ import type { MeshNetworks } from "../../../lib/config/mesh/types.ts";
 import { parseMeshNetworks } from "../../../lib/config/mesh/parse.ts";
 import { readSettings } from "../../../lib/kernel/settings/read.ts";
 import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";
+import { OnDemandResources } from "../../../lib/discovery/proxies/on_demand_resources.ts";
 import type { EncodedResource } from "../../../lib/resource/encoded.ts";
+import { InternedNames } from "../../../lib/resource/names.ts";
 import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { TYPE } from "../../../lib/translate/encode/encode.ts";
 import type { GoldenObject, GoldenProxy, GoldenSettings } from "./read.ts";
@@ -51,11 +53,12 @@ export class GoldenWorld {
   resourcesOf(proxy: GoldenProxy): Resources {
     const found = new Map<string, EncodedResource>();
     const state = this.join(proxy);
+    const held = heldBy(state, proxy.calls ?? {});
     for (const [word, type] of Object.entries(TYPES)) {
-      for (const set of state.resourceSets(type) ?? []) {
+      for (const set of held.resourceSets(type) ?? []) {
         for (const resource of set) {
           found.set(`${word}/${resource.name}`, resource);
-          if (word === "route") addVirtualHosts(state, resource.name, found);
+          if (word === "route") addVirtualHosts(held, resource.name, found);
         }
       }
     }
@@ -98,7 +101,28 @@ function namesIn(message: string): string[] {
   return [...new Set(words.filter((word) => /[\d/|_*]|[^.]\.[^.]/.test(word)))];
 }
 
-function addVirtualHosts(state: ProxyState, route: string, found: Map<string, EncodedResource>): void {
+/** What a proxy holds: of a sidecar that asks what its workload has called. */
+type Held = Pick<ProxyState, "resourceSets" | "virtualHosts">;
+
+function heldBy(state: ProxyState, calls: NonNullable<GoldenProxy["calls"]>): Held {
+  if (!state.proxy.properties.onDemand) return state;
+  const asked = new OnDemandResources(state);
+  const questions = Object.entries(calls).flatMap(([route, hosts]) => hosts.map((host) => `${route}/${host}`));
+  asked.wantHosts(new InternedNames().of(questions));
+  for (const set of state.resourceSets(TYPE.route) ?? []) for (const { name } of set) asked.virtualHosts(name);
+  const clusters = asked.clusters(state.resourceSets(TYPE.cluster) ?? []);
+  const warmed = new Set(clusters.flatMap((set) => [...set]).flatMap(({ warms }) => warms));
+  const endpoints = (state.resourceSets(TYPE.assignment) ?? []).map((set) =>
+    set.table.from([...set].filter(({ name }) => warmed.has(name)))
+  );
+  return {
+    resourceSets: (type) =>
+      type === TYPE.cluster ? clusters : type === TYPE.assignment ? endpoints : state.resourceSets(type),
+    virtualHosts: (route) => asked.virtualHosts(route),
+  };
+}
+
+function addVirtualHosts(state: Held, route: string, found: Map<string, EncodedResource>): void {
   for (const set of state.virtualHosts(route)) {
     for (const resource of set) found.set(`virtualHost/${resource.name}`, resource);
   }

@@ -35,6 +35,17 @@ Deno.test("an HTTP port asks neither for rules nor for endpoints nor for the mes
   ]);
 });
 
+Deno.test("by address, an HTTP port also listens at each address of an orchestrator's service", () => {
+  const listened = (given: Parameters<typeof service>[1]) =>
+    contributions({ services: [service(HOST, given)], settings: { httpByAddress: true } }).map(({ key, routeName }) =>
+      `${key} ${routeName}`
+    );
+  const everywhere = "0.0.0.0_80 80";
+  assert.deepEqual(listened({ addresses: ["10.1.0.1"] }), [everywhere, `10.1.0.1_80 ${HOST}:80`]);
+  assert.deepEqual(listened({ addresses: ["10.1.0.1"], provider: "External" }), [everywhere]);
+  assert.deepEqual(listened({ addresses: [] }), [everywhere]);
+});
+
 Deno.test("a TCP port asks for endpoints only where each of them is a listener", () => {
   const asks = (given: Parameters<typeof service>[1]) => {
     const read = meshReader({ services: [service(HOST, { ports: [port(9000, "TCP")], ...given })] });

@@ -65,6 +65,10 @@ Deno.test("single pods of an orchestrator's headless service are named under eac
   );
 });
 
+Deno.test("domains are in lower case, as Envoy compares them", () => {
+  assert.deepEqual(domains({ hostname: "API.Example.com" }), ["api.example.com", "api.example.com."]);
+});
+
 Deno.test("no domain occurs twice", () => {
   const all = domains({ hostname: "10.0.0.1", addresses: ["10.0.0.1"] });
   assert.deepEqual(all, ["10.0.0.1"]);

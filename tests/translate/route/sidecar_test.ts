@@ -28,6 +28,16 @@ Deno.test("a sniffed port has one in its own route configuration as well, for an
   ]);
 });
 
+Deno.test("by address, an HTTP port of an orchestrator's service has a second one for any Host header, an entry's port does not", () => {
+  const one = { hostname: "a.com", ports: ports([80, "HTTP"]), addresses: ["10.0.0.9"] };
+  const settings = { httpByAddress: true };
+  const configurations = (given: { readonly provider: "Orch" | "External"; readonly headless?: true }) =>
+    places("a.com", { services: [service({ ...one, ...given })], settings }).map((place) => place.split(": ")[0]);
+  assert.deepEqual(configurations({ provider: "Orch" }), ["80", "a.com:80"]);
+  assert.deepEqual(configurations({ provider: "Orch", headless: true }), ["80"]);
+  assert.deepEqual(configurations({ provider: "External" }), ["80"]);
+});
+
 Deno.test("an alias has the routes of its target, under its own names", () => {
   const alias = service({ hostname: "alias.com", externalName: "real.com", ports: [], addresses: ["10.0.0.9"] });
   const real = service({ hostname: "real.com", ports: ports([8080, "HTTP"]) });

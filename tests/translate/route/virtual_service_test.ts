@@ -98,16 +98,20 @@ for (const [name, written, context, kept] of sources) {
   });
 }
 
-Deno.test("questions about the source name only the fact, and a rule of another port asks no question", () => {
+Deno.test("questions about the source name only the fact and the role, and a rule of another port asks no question", () => {
   const rule = (m: HttpMatchRequest) => ({ match: [m], route: to("b") });
   const source = (rules: HttpRoute[]) =>
     translate(rules).asked.filter((q) => q.startsWith("derived/") || q.startsWith("property/"));
   assert.deepEqual(source([rule({ sourceNamespace: "x" }), rule({ sourceLabels: { b: "2", a: "1" } })]), [
+    "derived/profile/waypoint",
     "derived/namespace=x",
     'derived/labels=[["a","1"],["b","2"]]',
   ]);
   assert.deepEqual(source([rule({ port: 81, sourceNamespace: "x" })]), []);
-  assert.deepEqual(source([rule({ sourceNamespace: "x", sourceLabels: { a: "1" } })]), ["derived/namespace=x"]);
+  assert.deepEqual(source([rule({ sourceNamespace: "x", sourceLabels: { a: "1" } })]), [
+    "derived/profile/waypoint",
+    "derived/namespace=x",
+  ]);
 });
 
 Deno.test("rules behind one that takes every request are left out", () => {

@@ -10,7 +10,9 @@ import { PATIENCE } from "../../patience.ts";
 
 /** Asks for a certificate; the chain, or the status. */
 export function certificateFor(
-  { port, root, token, identity, csr, seconds = 3600, asked = {}, within = PATIENCE }: {
+  { host = "localhost", port, root, token, identity, csr, seconds = 3600, asked = {}, within = PATIENCE }: {
+    /** Default: localhost. */
+    host?: string;
     port: number;
     root: string;
     token?: string;
@@ -26,7 +28,7 @@ export function certificateFor(
 ): Promise<readonly string[] | string> {
   const own = identity === undefined ? [] : [Buffer.from(identity.key), Buffer.from(identity.chain)];
   const credentials = grpc.credentials.createSsl(Buffer.from(root), ...own);
-  const client = new grpc.Client(`localhost:${port}`, credentials, {
+  const client = new grpc.Client(`${host}:${port}`, credentials, {
     "grpc.use_local_subchannel_pool": 1,
   });
   const metadata = new grpc.Metadata();

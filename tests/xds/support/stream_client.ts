@@ -92,6 +92,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   readonly stream: AdsStream;
   readonly view: V;
   readonly #names: InternedNames;
+  #isAnswered = false;
 
   constructor(
     source: ClientSource<V>,
@@ -104,10 +105,15 @@ export class StreamClient<V extends ProxyView = MemoryView> {
       deadline: Infinity,
       signal: new AbortController().signal,
       waitsFor() {},
+      comes() {},
       revoke: () => this.close(),
       answered: (typeUrl, names) => {
         this.stream.answered(typeUrl, names);
+        // A view may answer while its sets are read: they are then looked at again before the end of the outer call.
+        if (this.#isAnswered) return;
+        this.#isAnswered = true;
         this.stream.reconcile();
+        this.#isAnswered = false;
       },
     });
     this.stream = new AdsStream("s", this.view, {

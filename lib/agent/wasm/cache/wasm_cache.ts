@@ -1,7 +1,7 @@
 /**
  * Wasm modules on this machine: fetched when they are asked for, kept while they are used, bounded in bytes.
  *
- * Permissions: read, write (the folder), and those of the fetch.
+ * Permissions: read, write (the folder), and the permissions of the fetch.
  *
  * @module
  */

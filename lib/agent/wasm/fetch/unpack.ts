@@ -13,7 +13,7 @@ import { before, withoutEnd } from "../../../kernel/text/edges.ts";
 
 /** Largest module, and largest package, compressed or not, bytes. */
 export const MAX_MODULE_BYTES = 256 * 1024 * 1024;
-/** A packing in a packing in a packing. */
+/** Most packings around a module, such as a gzip in a tar in a gzip. */
 const MAX_PACKINGS = 4;
 const BLOCK = 512;
 
@@ -85,7 +85,7 @@ async function* tarFile(reader: ByteReader, of: string, isModule?: FileChoice): 
     found ||= isWanted;
     await reader.read((BLOCK - size % BLOCK) % BLOCK);
   }
-  for await (const _ of reader.rest()) { /* its digest is to be known */ }
+  for await (const _ of reader.rest()) { /* read to the end, for the digest of the whole archive */ }
   if (!found) throw new FetchFault(`${of} has no Wasm module in its archive`, "fetch_failure");
 }
 

@@ -24,7 +24,11 @@ export const validateAuthorizationPolicy: Validate<AuthorizationPolicySpec> = (s
     checkRule(rule, at, report);
     if (spec.action === "CUSTOM") refuseIdentities(rule, at, report);
     if (spec.action === "DENY" && readsOnlyHttp(rule)) {
-      report.warning(at, rule, "ports in the rule: it reads HTTP only, so it denies all traffic of TCP ports");
+      report.warning(
+        at,
+        rule,
+        "ports in the rule: the rule reads HTTP alone, and denies all traffic of TCP ports if it names no ports",
+      );
     }
   });
 };

@@ -7,6 +7,7 @@ import { labels, list } from "../../schema/containers.ts";
 import { keepZero, required, withDefault } from "../../schema/field.ts";
 import { message, type Of, type ValuesOf } from "../../schema/message.ts";
 import { bool, double, duration, enumOf, int32, string, uint32, uint64 } from "../../schema/scalars.ts";
+import type { InternalDestinationRule } from "./internal.ts";
 import { clientTls, connectionPool, localityLbSetting, portSelector, workloadSelector } from "../common/schema.ts";
 
 const httpCookie = message({
@@ -189,7 +190,10 @@ export const destinationRule = message({
 });
 
 /** Spec of a DestinationRule. */
-export interface DestinationRuleSpec extends Of<typeof destinationRule> {}
+export interface DestinationRuleSpec extends Of<typeof destinationRule> {
+  /** Only of derived DestinationRules. */
+  readonly internal?: InternalDestinationRule;
+}
 
 /** Simple load balancers. LEAST_CONN is the deprecated spelling of LEAST_REQUEST. */
 export type SimpleLb = NonNullable<LoadBalancerSettings["simple"]>;

@@ -4,10 +4,11 @@
  * @module
  */
 import { labels, list } from "../../schema/containers.ts";
-import { required, withDefault } from "../../schema/field.ts";
+import { type Field, required, withDefault } from "../../schema/field.ts";
 import { message, type Of } from "../../schema/message.ts";
 import { string, uint32 } from "../../schema/scalars.ts";
 import { serverTls } from "../common/schema.ts";
+import type { InternalGateway, InternalServer } from "./internal.ts";
 
 const gatewayPort = message({
   // 0 is right for a unix socket; validation knows.
@@ -24,7 +25,7 @@ const gatewayPort = message({
 /** Port of a server. */
 export interface GatewayPort extends Of<typeof gatewayPort> {}
 
-const gatewayServerSpec = message({
+const writtenServer = message({
   /** The listening port of the gateway. */
   port: required(
     gatewayPort,
@@ -43,7 +44,12 @@ const gatewayServerSpec = message({
 });
 
 /** A listening port. */
-export interface GatewayServerSpec extends Of<typeof gatewayServerSpec> {}
+export interface GatewayServerSpec extends Of<typeof writtenServer> {
+  /** Only of derived Gateways. */
+  readonly internal?: InternalServer;
+}
+
+const gatewayServerSpec: Field<GatewayServerSpec> = writtenServer;
 
 export const gateway = message({
   /** The ports of the gateway. */
@@ -56,4 +62,7 @@ export const gateway = message({
 });
 
 /** Spec of a Gateway. */
-export interface GatewaySpec extends Of<typeof gateway> {}
+export interface GatewaySpec extends Of<typeof gateway> {
+  /** Only of derived Gateways. */
+  readonly internal?: InternalGateway;
+}

@@ -17,15 +17,16 @@ import { checkServerTls } from "../../validation/tls.ts";
 import type { Validate } from "../validate.ts";
 import type { GatewayServerSpec, GatewaySpec } from "./schema.ts";
 
-/** Checks a Gateway. */
+/** Checks a Gateway. A derived Gateway has the names of its origin, which follow the rules of the origin's kind. */
 export const validateGateway: Validate<GatewaySpec> = (spec, meta, report) => {
-  if (!isDnsLabel(meta.name)) {
+  const isDerived = spec.internal !== undefined;
+  if (!isDerived && !isDnsLabel(meta.name)) {
     report.error("metadata.name", meta.name, "a name without dots (letters, digits and inner -, at most 63)");
   }
   const portNames = new Set<string>();
   spec.servers.forEach((server, index) => {
     const at = `spec.servers[${index}]`;
-    checkServer(server, at, report);
+    checkServer(server, isDerived, at, report);
     if (portNames.has(server.port.name)) {
       report.error(`${at}.port.name`, server.port.name, "a name that no other port of this gateway has");
     }
@@ -33,8 +34,8 @@ export const validateGateway: Validate<GatewaySpec> = (spec, meta, report) => {
   });
 };
 
-function checkServer(server: GatewayServerSpec, at: string, report: Findings): void {
-  server.hosts.forEach((host, index) => checkGatewayHost(host, `${at}.hosts[${index}]`, report));
+function checkServer(server: GatewayServerSpec, isDerived: boolean, at: string, report: Findings): void {
+  if (!isDerived) server.hosts.forEach((host, index) => checkGatewayHost(host, `${at}.hosts[${index}]`, report));
   checkServerPort(server, at, report);
   checkServerTls(server.tls, `${at}.tls`, report);
   const { port, tls } = server;

@@ -25,7 +25,19 @@ export function gatewaySelectors({ spec: { selector = {} }, origin }: SelectingG
   return value === undefined ? [selector] : GATEWAY_LABELS.map((label) => ({ [label]: value }));
 }
 
-/** Whether a workload with these labels serves a Gateway, in any namespace. */
+/** Whether a workload of a namespace with these labels serves a Gateway. */
+export function isServedBy(
+  gateway: Pick<ConfigObject<"Gateway">, "meta" | "spec" | "origin">,
+  { namespace, labels }: { readonly namespace: string; readonly labels: StringMap },
+): boolean {
+  if (gateway.spec.internal !== undefined && gateway.meta.namespace !== namespace) return false;
+  return gatewaySelects(gateway, labels);
+}
+
+/**
+ * Whether a workload with these labels serves a Gateway, if the workload's namespace is right: see
+ * {@linkcode isServedBy}.
+ */
 export function gatewaySelects(gateway: SelectingGateway, labels: StringMap): boolean {
   return gatewaySelectors(gateway).some((selector) =>
     Object.entries(selector).every(([key, value]) => labels[key] === value)

@@ -8,6 +8,7 @@ import { required, withDefault } from "../../schema/field.ts";
 import { message, type Of } from "../../schema/message.ts";
 import { enumOf, string, uint32 } from "../../schema/scalars.ts";
 import { labelsSelector } from "../common/schema.ts";
+import type { InternalServiceEntry } from "./internal.ts";
 import { workloadEntry } from "../workload_entry/schema.ts";
 
 const serviceEntryPort = message({
@@ -46,7 +47,10 @@ export const serviceEntry = message({
 });
 
 /** Spec of a ServiceEntry. */
-export interface ServiceEntrySpec extends Of<typeof serviceEntry> {}
+export interface ServiceEntrySpec extends Of<typeof serviceEntry> {
+  /** Only of derived ServiceEntries. */
+  readonly internal?: InternalServiceEntry;
+}
 
 /** How endpoints are found. */
 export type ServiceResolution = ServiceEntrySpec["resolution"];

@@ -9,6 +9,7 @@ import { checkPort, checkPortName, checkProtocol, protocolClass, subnetProblem }
 import { checkExportTo, checkLabelsSelector } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
 import { checkWorkload } from "../workload_entry/validate.ts";
+import { EXTERNAL_SUFFIX, POOL_SUFFIX } from "./internal.ts";
 import type { ServiceEntrySpec } from "./schema.ts";
 
 /** Checks a ServiceEntry. */
@@ -31,7 +32,11 @@ function checkHosts(spec: ServiceEntrySpec, report: Findings): void {
     const at = `spec.hosts[${index}]`;
     const wrong = host === "*" ? "one host or domain, not all" : wildcardHostProblem(host);
     if (wrong !== undefined) report.error(at, host, wrong);
-    else if (mustResolve && hostProblem(host) !== undefined) {
+    else if (spec.internal === undefined && isDerivedHost(host)) {
+      // The oldest ServiceEntry of a host wins: another namespace could take the requests of a pool or an XBackend.
+      const kinds = `InferencePools (${POOL_SUFFIX}) and XBackends (${EXTERNAL_SUFFIX})`;
+      report.error(at, host, `a host without the endings of ${kinds}`);
+    } else if (mustResolve && hostProblem(host) !== undefined) {
       report.error(
         at,
         host,
@@ -39,6 +44,11 @@ function checkHosts(spec: ServiceEntrySpec, report: Findings): void {
       );
     } else if (isPartialWildcard(host)) report.warning(at, host, "* as a whole first label, such as *.example.com");
   });
+}
+
+/** Whether a host is the host of an InferencePool or XBackend, or a wildcard over such hosts. */
+function isDerivedHost(host: string): boolean {
+  return [POOL_SUFFIX, EXTERNAL_SUFFIX].some((suffix) => host.toLowerCase().endsWith(suffix));
 }
 
 function isDns(spec: ServiceEntrySpec): boolean {

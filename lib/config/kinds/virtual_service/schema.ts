@@ -4,10 +4,16 @@
  * @module
  */
 import { labels, list, map, stringMap } from "../../schema/containers.ts";
-import { keepZero, required, withDefault } from "../../schema/field.ts";
+import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";
 import { message, type Of } from "../../schema/message.ts";
 import { bool, bytes, duration, enumOf, int32, string, uint32 } from "../../schema/scalars.ts";
 import { httpRetry, percent, portSelector, stringMatch } from "../common/schema.ts";
+import type {
+  InternalBytesDestination,
+  InternalDestination,
+  InternalRule,
+  InternalVirtualService,
+} from "./internal.ts";
 
 export const destination = message({
   /** Host of a service; a short name is relative to the namespace of the object. */
@@ -87,9 +93,12 @@ const httpRouteDestination = message({
 });
 
 /** A weighted destination. */
-export interface HttpRouteDestination extends Of<typeof httpRouteDestination> {}
+export interface HttpRouteDestination extends Of<typeof httpRouteDestination> {
+  /** Set by derivations alone. */
+  readonly internal?: InternalDestination;
+}
 
-const routeDestination = message({
+const writtenRouteDestination = message({
   /** The destination of connections. */
   destination: required(destination, "a destination"),
   /** Share of the sum of weights; a single destination needs none. */
@@ -97,7 +106,12 @@ const routeDestination = message({
 });
 
 /** A weighted destination of a TCP or TLS rule. */
-export interface RouteDestination extends Of<typeof routeDestination> {}
+export interface RouteDestination extends Of<typeof writtenRouteDestination> {
+  /** Set by derivations alone. */
+  readonly internal?: InternalBytesDestination;
+}
+
+const routeDestination: Field<RouteDestination> = writtenRouteDestination;
 
 const redirect = message(
   {
@@ -289,7 +303,12 @@ const httpRoute = message({
  * An HTTP rule; the first rule with a matching `match` (or without `match`) wins. Exactly one of route, redirect,
  * directResponse, delegate.
  */
-export interface HttpRoute extends Of<typeof httpRoute> {}
+export interface HttpRoute extends Of<typeof httpRoute> {
+  /** Destinations with weights. */
+  readonly route?: readonly HttpRouteDestination[];
+  /** Set by derivations alone. */
+  readonly internal?: InternalRule;
+}
 
 const tlsMatchAttributes = message({
   /** Server names, each within the hosts of the VirtualService. */
@@ -363,4 +382,9 @@ export const virtualService = message({
 });
 
 /** Spec of a VirtualService. A delegate (no `hosts`) is only reached through another VirtualService's `delegate`. */
-export interface VirtualServiceSpec extends Of<typeof virtualService> {}
+export interface VirtualServiceSpec extends Of<typeof virtualService> {
+  /** Rules for HTTP; the first matching rule decides. */
+  readonly http?: readonly HttpRoute[];
+  /** Set by derivations alone. */
+  readonly internal?: InternalVirtualService;
+}

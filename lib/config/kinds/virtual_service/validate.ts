@@ -13,7 +13,7 @@ import type { Validate } from "../validate.ts";
 import { checkGatewayNames } from "./gateway_names.ts";
 import { warnUnreachable } from "./reachability.ts";
 import type { L4MatchAttributes, RouteDestination, TlsMatchAttributes, VirtualServiceSpec } from "./schema.ts";
-import { checkDestination, checkHttpRoute } from "./validate_http.ts";
+import { checkDestination, checkHttpRoute, isUnset } from "./validate_http.ts";
 
 /** Checks a VirtualService. A VirtualService without hosts is a delegate. */
 export const validateVirtualService: Validate<VirtualServiceSpec> = (spec, meta, report) => {
@@ -36,12 +36,16 @@ export const validateVirtualService: Validate<VirtualServiceSpec> = (spec, meta,
   if (spec.http === undefined && spec.tls === undefined && spec.tcp === undefined) {
     report.error("spec", {}, "at least one of http, tls, tcp");
   }
-  spec.http?.forEach((route, index) => checkHttpRoute(route, isDelegate, `spec.http[${index}]`, report));
+  // A derivation checks its rules one by one: a wrong rule must not cost the other rules of the host.
+  const written = (spec.http ?? []).every(({ internal }) => internal === undefined);
+  if (written) spec.http?.forEach((route, index) => checkHttpRoute(route, isDelegate, `spec.http[${index}]`, report));
+  // A TLSRoute at a service names server names of its own, which are no hosts of the mesh.
+  const withinHosts = spec.internal?.semantics !== "gateway";
   spec.tls?.forEach((route, index) => {
     const at = `spec.tls[${index}]`;
     if (route.match === undefined) report.error(`${at}.match`, undefined, "at least one match");
     route.match?.forEach((match, position) =>
-      checkTlsMatch(match, spec, gatewayOnly, `${at}.match[${position}]`, report)
+      checkTlsMatch(match, { spec, gatewayOnly, withinHosts }, `${at}.match[${position}]`, report)
     );
     checkRouteDestinations(route.route, at, report);
   });
@@ -51,7 +55,7 @@ export const validateVirtualService: Validate<VirtualServiceSpec> = (spec, meta,
     checkRouteDestinations(route.route, at, report);
   });
   checkExportTo(spec.exportTo, meta.namespace, report);
-  warnUnreachable(spec, report);
+  if (written) warnUnreachable(spec, report);
 };
 
 function refuseClaimRouting(spec: VirtualServiceSpec, report: Findings): void {
@@ -118,10 +122,17 @@ function hostOrSniProblem(host: string, generatedAllowed: boolean): string | und
   return wildcardHostProblem(host);
 }
 
+/** What the check of a TLS match depends on. */
+interface TlsMatchContext {
+  readonly spec: VirtualServiceSpec;
+  readonly gatewayOnly: boolean;
+  /** Whether server names must be hosts of the object, or within its wildcards. */
+  readonly withinHosts: boolean;
+}
+
 function checkTlsMatch(
   match: TlsMatchAttributes,
-  spec: VirtualServiceSpec,
-  gatewayOnly: boolean,
+  { spec, gatewayOnly, withinHosts }: TlsMatchContext,
   at: string,
   report: Findings,
 ): void {
@@ -129,11 +140,11 @@ function checkTlsMatch(
   const wildcards = (spec.hosts ?? []).filter((host) => host.startsWith("*")).slice(0, MAX_WILDCARDS);
   match.sniHosts.forEach((host, index) => {
     const where = `${at}.sniHosts[${index}]`;
-    const wrong = hostOrSniProblem(host, gatewayOnly);
+    const wrong = hostOrSniProblem(host, gatewayOnly || !withinHosts);
     if (wrong !== undefined) {
       if (isIpAddress(host)) report.warning(where, host, "a host name: clients do not send IP addresses as SNI");
       else report.error(where, host, wrong);
-    } else if (!hosts.has(host) && !wildcards.some((outer) => isHostWithin(host, outer))) {
+    } else if (withinHosts && !hosts.has(host) && !wildcards.some((outer) => isHostWithin(host, outer))) {
       report.error(where, host, `a host within spec.hosts (${(spec.hosts ?? []).slice(0, 5).join(", ")})`);
     }
   });
@@ -162,7 +173,9 @@ function checkRouteDestinations(routes: readonly RouteDestination[] | undefined,
     checkDestination(route.destination, `${at}.route[${index}].destination`, report);
     if ((route.weight ?? 0) < 0) report.error(`${at}.route[${index}].weight`, route.weight, "0 or more");
   });
-  if (routes.length > 1 && routes.every((route) => route.weight === undefined)) {
+  if (
+    routes.length > 1 && routes.every(({ weight }, index) => isUnset(weight, `${at}.route[${index}].weight`, report))
+  ) {
     report.error(`${at}.route`, 0, "weights whose sum is not 0");
   }
 }

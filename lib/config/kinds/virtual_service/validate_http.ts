@@ -195,6 +195,7 @@ function checkRewrite(rewrite: HttpRewrite | undefined, at: string, report: Find
     if (uriRegexRewrite.rewrite === undefined) {
       report.error(`${at}.uriRegexRewrite.rewrite`, undefined, "what replaces the match");
     }
+    checkHeadText(uriRegexRewrite.rewrite, `${at}.uriRegexRewrite.rewrite`, report);
     checkRegex(uriRegexRewrite.match, `${at}.uriRegexRewrite.match`, report);
   }
 }
@@ -212,7 +213,14 @@ function checkDestinations(routes: readonly HttpRouteDestination[] | undefined, 
   });
   const sum = routes.reduce((total, { weight = 0 }) => total + weight, 0);
   if (sum > MAX_WEIGHT) report.error(`${at}.route`, sum, `weights whose sum is at most ${MAX_WEIGHT}`);
-  if (routes.length > 1 && routes.every((route) => route.weight === undefined)) {
+  if (
+    routes.length > 1 && routes.every(({ weight }, index) => isUnset(weight, `${at}.route[${index}].weight`, report))
+  ) {
     report.error(`${at}.route`, 0, "weights whose sum is not 0");
   }
+}
+
+/** Whether a weight counts as 0 because nobody wrote it. The error of an unreadable weight needs no second error. */
+export function isUnset(weight: number | undefined, at: string, report: Findings): boolean {
+  return weight === undefined && !report.isUnreadable(at);
 }

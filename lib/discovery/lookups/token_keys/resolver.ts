@@ -11,7 +11,7 @@
 import { EMPTY_KEY_SET, type KeyPlace, keyPlace } from "../../../config/kinds/request_authentication/key_set.ts";
 import type { ConfigObject } from "../../../config/types.ts";
 import type { Cancel, Clock } from "../../../kernel/time/clock.ts";
-import type { TokenKeySource } from "../../../mesh/mesh.ts";
+import type { TokenKeySource } from "../../../mesh/options.ts";
 import { keyPlacesOf, type KeyPlaceUse } from "./places.ts";
 
 /** Time to the first new try after a failure, ms. The time doubles with each further failure. */

@@ -67,5 +67,10 @@ function lastFilters(
   { side, hbone }: TrafficPlace,
 ): Filter[] {
   const shared = side === "client" && hasSharedTcpProxy(read) ? sharedTcpProxy(plan) : undefined;
-  return shared ?? [measuredTcpProxy(read, plan, accessLogs, side, hbone)];
+  return shared ?? [measuredTcpProxy(read, asking(read, plan, side), accessLogs, side, hbone)];
+}
+
+/** A sidecar that asks for what its workload calls also asks for the clusters of connections. */
+function asking(read: Reader, plan: TcpProxyPlan, side: TrafficPlace["side"]): TcpProxyPlan {
+  return side === "client" && read.property("onDemand") ? { ...plan, asksWithin: read.settings.askTimeoutMs } : plan;
 }

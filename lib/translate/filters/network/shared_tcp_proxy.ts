@@ -72,7 +72,8 @@ export function sharedTcpProxy(plan: TcpProxyPlan): Filter[] | undefined {
 export function sharedTcpProxies(read: Reader): Built<envoy.config.core.v3.TypedExtensionConfig>[] {
   if (!hasSharedTcpProxy(read)) return [];
   // The cluster is for connections without a destination, which do not occur.
-  const plan = { statPrefix: "outbound", clusters: [{ name: BLACK_HOLE, weight: 1 }] };
+  const asks = read.property("onDemand") ? { asksWithin: read.settings.askTimeoutMs } : {};
+  const plan = { statPrefix: "outbound", clusters: [{ name: BLACK_HOLE, weight: 1 }], ...asks };
   const { typed_config } = measuredTcpProxy(read, plan, accessLogs(read, "client", "tcp"), "client");
   return typed_config === undefined ? [] : [{ message: { name: SHARED_TCP_PROXY, typed_config }, causes: [] }];
 }

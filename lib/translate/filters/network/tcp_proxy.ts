@@ -7,6 +7,7 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { any, encode } from "../../../pb/codec.ts";
 import { joinedAny } from "../../../pb/joined_any.ts";
 import { duration } from "../../../pb/wellknown.ts";
+import { ADS } from "../on_demand.ts";
 import type { DialledServer } from "../../../mesh/dialled_server.ts";
 import type { Protocol } from "../../../registry/types.ts";
 
@@ -36,6 +37,8 @@ export interface TcpProxyPlan {
   readonly byServerName?: boolean;
   /** Write access logs also when a connection is made. */
   readonly logsConnected?: boolean;
+  /** Ask for a missing cluster, while the connection waits. */
+  readonly asksWithin?: number;
   /** Carry the connection inside an HTTP CONNECT (or POST) to `hostname`, a `host:port`. */
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };
 }
@@ -64,6 +67,7 @@ export function tcpProxyFilter(
     ...(plan.tunnel
       ? { tunneling_config: { hostname: plan.tunnel.hostname, ...(plan.tunnel.post ? { use_post: true } : {}) } }
       : {}),
+    ...(plan.asksWithin !== undefined ? { on_demand: { odcds_config: ADS, timeout: duration(plan.asksWithin) } } : {}),
     ...(plan.logsConnected ? { access_log_options: { flush_access_log_on_connected: true } } : {}),
     ...(accessLogs.length > 0 ? { access_log: [...accessLogs] } : {}),
   };

@@ -9,11 +9,12 @@ import { any } from "../../../pb/codec.ts";
 import { originalDstFilter } from "../../filters/listener/original_dst.ts";
 import { tcpProxyFilter } from "../../filters/network/tcp_proxy.ts";
 import { sendsHbone } from "../../hbone/ability.ts";
-import { CONNECT_ORIGINATE, HBONE_METADATA } from "../../hbone/names.ts";
+import { CONNECT_ORIGINATE, EXPECTED_NAMES, HBONE_METADATA } from "../../hbone/names.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { carrierAccessLogs, listenerAccessLogs } from "../../telemetry/access_logs.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
+type FilterStateValue = envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue;
 
 /** The listener. Undefined for a proxy that makes no connections by HBONE. */
 export function connectOriginateListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
@@ -23,24 +24,27 @@ export function connectOriginateListener(read: Reader): envoy.config.listener.v3
     name: CONNECT_ORIGINATE,
     internal_listener: {},
     listener_filters: [originalDstFilter()],
-    filter_chains: [{ filters: [expectedNames(), tunnel(read)] }],
+    filter_chains: [{ filters: [filterStateOf([expectedNames()]), tunnel(read)] }],
     ...(logs.length > 0 ? { access_log: logs } : {}),
   };
 }
 
 /** The server must have one of the names in the metadata of the service's cluster. */
-function expectedNames(): Filter {
+export function expectedNames(): FilterStateValue {
   const { namespace, key } = HBONE_METADATA;
-  const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
-    on_new_connection: [{
-      object_key: "envoy.network.upstream_subject_alt_names",
-      format_string: {
-        text_format_source: { inline_string: `%DYNAMIC_METADATA(${namespace}:${key})%` },
-        omit_empty_values: true,
-      },
-      skip_if_empty: true,
-    }],
+  return {
+    object_key: EXPECTED_NAMES,
+    format_string: {
+      text_format_source: { inline_string: `%DYNAMIC_METADATA(${namespace}:${key})%` },
+      omit_empty_values: true,
+    },
+    skip_if_empty: true,
   };
+}
+
+/** A filter that stores values at the beginning of a connection. */
+export function filterStateOf(on_new_connection: FilterStateValue[]): Filter {
+  const config: envoy.extensions.filters.network.set_filter_state.v3.Config = { on_new_connection };
   return {
     name: "envoy.filters.network.set_filter_state",
     typed_config: any("envoy.extensions.filters.network.set_filter_state.v3.Config", config),

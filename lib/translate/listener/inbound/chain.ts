@@ -21,6 +21,7 @@ import { wrap } from "../../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import type { Authorization } from "../../authorization/authorization.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
+import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
 import type { TrafficPlace } from "../../filters/wasm.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
@@ -50,7 +51,10 @@ export interface InboundChain {
   readonly port: number;
   readonly protocol: Protocol;
   readonly cluster: string;
-  readonly routes: envoy.config.route.v3.RouteConfiguration;
+  /** The routes, or the name of a route configuration over ADS. */
+  readonly routes: envoy.config.route.v3.RouteConfiguration | string;
+  /** How bytes are carried. Absent: to the cluster. */
+  readonly bytes?: TcpProxyPlan;
   /** TLS of clients other than sidecars, ended by the proxy in place of the workload. */
   readonly tls?: envoy.config.core.v3.TransportSocket;
   /** Mutual TLS of the mesh. Absent: the mode is DISABLE, or PERMISSIVE and the proxy has no identity. */
@@ -158,17 +162,20 @@ function httpFilters(
   managers: InboundManagers,
 ): Filter[] {
   const shape = managerShape(chain);
-  const names = { statPrefix: chain.statPrefix.http, routes: chain.routes };
-  const known = managers.get(shapeName(shape));
-  if (known) return known.template ? filtersOf(known.template, names) : [blackHoleFilter()];
+  const { statPrefix: { http: statPrefix }, routes } = chain;
+  const known = typeof routes === "string" ? undefined : managers.get(shapeName(shape));
+  if (known && typeof routes !== "string") {
+    return known.template ? filtersOf(known.template, { statPrefix, routes }) : [blackHoleFilter()];
+  }
   const options = inboundManagerOptions(read, shape, authorization);
-  return options ? requestFilters(read, { ...options, ...names }) : [blackHoleFilter()];
+  return options ? requestFilters(read, { ...options, statPrefix, routes }) : [blackHoleFilter()];
 }
 
-function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): Filter[] {
+/** The filters for bytes. */
+export function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): Filter[] {
   if ("closed" in tcp) return [blackHoleFilter()];
   const idleTimeout = read.property("idleTimeout");
-  const plan = {
+  const plan = chain.bytes ?? {
     statPrefix: chain.statPrefix.tcp,
     // The workload's clusters use the dialled address, and Redis commands have none. So Redis is carried as bytes.
     protocol: chain.protocol === "Redis" ? "TCP" : chain.protocol,

@@ -11,25 +11,23 @@
  *
  * @module
  */
-import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { type Finding, lossOf } from "../../../finding/finding.ts";
-import { duration } from "../../../pb/wellknown.ts";
 import { Authorization } from "../../authorization/authorization.ts";
 import { hboneListening } from "../../hbone/ability.ts";
 import { HBONE_PORT, MAIN_INTERNAL } from "../../hbone/names.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { listenerAccessLogs } from "../../telemetry/access_logs.ts";
 import { secretsOf } from "../../tls/secret_source.ts";
-import { connectTerminateListener } from "../hbone/terminate.ts";
-import { inboundListenerFilters } from "../inspectors.ts";
+import { mainInternalListener } from "../hbone/main_internal.ts";
+import { connectTerminateListener, type NamedConnect } from "../hbone/terminate.ts";
 import { inboundFilterChains } from "./chain.ts";
 import { closedChain, PASSED } from "./passthrough.ts";
 import { targetChain } from "./target_chain.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
+type FilterChain = envoy.config.listener.v3.FilterChain;
 
 /** The listeners. Empty if the proxy accepts no HBONE. */
 export interface HboneListeners {
@@ -47,33 +45,40 @@ export function hboneListeners(read: Reader, served: readonly InboundTarget[]): 
     return { listeners: [], secrets: [], findings: [lossOf("not-as-written", [], text)] };
   }
   const { identity } = listening;
+  const admission = { addresses: "dialledAddress", named: namedConnects(read, served) } as const;
   return {
-    listeners: [connectTerminateListener(read, identity), mainInternalListener(read, served)],
+    listeners: [
+      connectTerminateListener(read, identity, admission),
+      mainInternalListener(read, internalChains(read, served)),
+    ],
     secrets: secretsOf([identity.certificate, identity.authorities]),
     findings: [],
   };
 }
 
-function mainInternalListener(read: Reader, served: readonly InboundTarget[]): Listener {
+/** Clients in other networks know the names of services alone. A service of scope GLOBAL is known to such clients. */
+function namedConnects(read: Reader, served: readonly InboundTarget[]): NamedConnect[] {
+  if (!read.settings.multiNetwork) return [];
+  const named = new Map<string, NamedConnect>();
+  for (const { port: at, service, servicePort, otherPorts = [], fromSidecarIngress } of served) {
+    const own = fromSidecarIngress || service === undefined
+      ? []
+      : [{ namespace: service.namespace, host: service.hostname, port: servicePort.port }];
+    for (const { namespace, host, port } of [...own, ...otherPorts]) {
+      if (read.isGlobalService(`${namespace}/${host}`)) named.getOrInsert(`${host}:${port}`, { host, port, at });
+    }
+  }
+  return [...named.values()];
+}
+
+function internalChains(read: Reader, served: readonly InboundTarget[]): FilterChain[] {
   const authorization = new Authorization(read, { hbone: true });
   const own = [...new Set([HBONE_PORT, read.mesh().proxyInboundListenPort])].filter((port) => port > 0);
   const hbone = { mesh: undefined, hbone: true } as const;
-  const chains = [
+  return [
     ...own.map((port) => closedChain(`${MAIN_INTERNAL}-blackhole-${port}`, port)),
     ...inboundFilterChains(read, { ...PASSED, hbone: true }, authorization),
     ...served.filter(({ port }) => !own.includes(port))
       .flatMap((target) => inboundFilterChains(read, targetChain(read, target, hbone), authorization)),
   ];
-  const logs = listenerAccessLogs(read, "server");
-  return {
-    name: MAIN_INTERNAL,
-    internal_listener: {},
-    traffic_direction: TrafficDirection.INBOUND,
-    // The addresses come from the CONNECT. The client's address is never a source address, not even with TPROXY.
-    listener_filters: inboundListenerFilters(chains, true, "REDIRECT"),
-    listener_filters_timeout: duration(read.mesh().protocolDetectionTimeout),
-    continue_on_listener_filters_timeout: true,
-    filter_chains: chains,
-    ...(logs.length > 0 ? { access_log: logs } : {}),
-  };
 }

@@ -3,7 +3,8 @@
  *
  *     egress listener with its own port ─> that port, at its bind
  *     catch-all ─> each port of the service:
- *                    HTTP        one listener per port, all addresses, routes by port
+ *                    HTTP        one listener per port, all addresses, routes by port;
+ *                                by address: also at each address of the service
  *                    TCP, TLS    at each address of the service; a CIDR, or none: at all addresses, by match
  *                    sniffed     like TCP, with an HTTP side
  *                    headless    TCP and sniffed: at the address of each endpoint
@@ -11,6 +12,7 @@
  * @module
  */
 import { covers, wildcardsOver } from "../../../mesh/host_match.ts";
+import { wildcardServiceOver } from "../../../mesh/named_service.ts";
 import type { EgressListener } from "../../../mesh/types.ts";
 import { isIp, isUnixSocket } from "../../../registry/address.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
@@ -21,9 +23,9 @@ import { listenerName, localhosts, wildcards } from "../address.ts";
 import type { ListenerContribution, TcpChain } from "../contribution.ts";
 import { mayUse } from "../../endpoint/select.ts";
 import { isTls, type ListenerKind, listenerKind } from "../../service/protocol.ts";
-import { boundAddresses, isRange } from "../../service/address.ts";
+import { boundAddresses, isDialledByAddress, isRange } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
-import { tcpChains, tlsChains } from "./tcp_route.ts";
+import { type RoutedChains, tcpChains, tlsChains } from "./tcp_route.ts";
 
 /** A port of a host at an egress listener: the subject of all functions below. */
 interface Port {
@@ -51,7 +53,7 @@ interface Port {
 export function listenerContributions(read: Reader, host: string): ListenerContribution[] {
   const service = read.service(host) ?? wildcardService(read, host);
   // An alias is served by the listeners of its target.
-  if (service === undefined || service.externalName !== undefined) return [];
+  if (service === undefined || service.externalName !== undefined || service.routesOnly) return [];
   const contributions: ListenerContribution[] = [];
   for (const egress of read.egressListeners()) {
     if (!read.egressSees(egress, host)) continue;
@@ -104,7 +106,7 @@ function portContributions(port: Port): ListenerContribution[] {
   const { read, egress, service } = port;
   if (egress.bind !== undefined) return [sharedContribution(port, [egress.bind], [])];
   if (port.bindToPort) return [sharedContribution(port, localhosts(read), [])];
-  if (port.kind === "http") return [sharedContribution(port, wildcards(read), [])];
+  if (port.kind === "http") return [sharedContribution(port, wildcards(read), []), ...httpByAddress(port)];
   const addresses = boundAddresses(read, service);
   if (addresses.length === 0) return addresslessContributions(port);
   const ranges = addresses.filter(isRange);
@@ -113,6 +115,14 @@ function portContributions(port: Port): ListenerContribution[] {
     ...own.map((binds) => ownContribution(port, binds)),
     ...(ranges.length > 0 ? [sharedContribution(port, wildcards(read), ranges)] : []),
   ];
+}
+
+/** The HTTP listener at the addresses of a service, whose requests are all for the service. */
+function httpByAddress(port: Port): ListenerContribution[] {
+  const { read, service } = port;
+  if (!isDialledByAddress(read, service)) return [];
+  const binds = boundAddresses(read, service).filter((address) => !isRange(address));
+  return binds.length > 0 ? [ownContribution(port, binds)] : [];
 }
 
 /** An orchestrator's service has a listener with all addresses. A service entry has a listener per address. */
@@ -139,13 +149,15 @@ function addresslessContributions(port: Port): ListenerContribution[] {
 
 /** At addresses of the service alone: every connection is for the service. */
 function ownContribution(port: Port, binds: readonly string[]): ListenerContribution {
-  const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
+  const chains = port.kind === "http" ? [] : chainsOf(port, [], { byName: false, shared: false });
   return contribution(port, binds, chains, `${port.service.hostname}:${port.number}`);
 }
 
 /** At addresses shared with other hosts, which therefore share routes. */
 function sharedContribution(port: Port, binds: readonly string[], ranges: readonly string[]): ListenerContribution {
-  const chains = port.kind === "http" ? [] : chainsOf(port, ranges, needsName(port, binds, ranges));
+  // Whoever writes a Sidecar with an address chooses the services at the address.
+  const belonging = { byName: needsName(port, binds, ranges), shared: port.egress.bind === undefined };
+  const chains = port.kind === "http" ? [] : chainsOf(port, ranges, belonging);
   return contribution(port, binds, chains, port.number === 0 ? binds[0] ?? "" : String(port.number));
 }
 
@@ -196,17 +208,21 @@ function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
   return isTls(protocol) ? "tls" : "tcp";
 }
 
-/** @param byName TLS connections belong to the service only if they name the service. */
-function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
+/** How connections at an address belong to a service. */
+interface Belonging {
+  /** TLS connections belong to the service only if they name the service. */
+  readonly byName: boolean;
+  /** Other services have the address too. */
+  readonly shared: boolean;
+}
+
+function chainsOf(port: Port, ranges: readonly string[], { byName, shared }: Belonging): TcpChain[] {
   const { read, host, service, protocol } = port;
   const rules = read.virtualService(host, ruleProtocol(port), port.number);
   const context = { port: { port: port.number, name: port.name, protocol }, cidrs: ranges };
   const tls = isTls(protocol);
-  const routed = rules === undefined
-    ? { chains: [], complete: false }
-    : tls
-    ? tlsChains(read, rules, context)
-    : tcpChains(read, rules, context);
+  const all = rules === undefined ? NO_CHAINS : tls ? tlsChains(read, rules, context) : tcpChains(read, rules, context);
+  const routed = shared && tls && rules?.serviceNamespace !== undefined ? withinService(read, service, all) : all;
   // The wildcard's own rules are among the wildcard's chains.
   if (host !== service.hostname && !rules?.hosts.includes(host)) return [];
   if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
@@ -216,6 +232,26 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
   const match = tls ? serviceSni(service, byName) : { sni: [] };
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
+}
+
+const NO_CHAINS: RoutedChains = { chains: [], complete: false };
+
+/**
+ * The chains for connections that name the service. Routes at a service may have any server names, and at addresses that
+ * the service shares with others such a name may mean the service of somebody else.
+ */
+function withinService(read: Reader, { hostname, namespace }: Service, { chains }: RoutedChains): RoutedChains {
+  const isOwn = (name: string) => {
+    const named = read.service(name) ?? wildcardServiceOver(name, (host) => read.service(host))?.service;
+    return named?.namespace === namespace;
+  };
+  const own = chains.flatMap((chain) => {
+    const sni = chain.sni.flatMap((name) =>
+      covers(name, hostname) ? [hostname] : covers(hostname, name) && isOwn(name) ? [name] : []
+    );
+    return sni.length > 0 ? [{ ...chain, sni: [...new Set(sni)] }] : [];
+  });
+  return { chains: own, complete: own.length > 0 };
 }
 
 /** Restricts a chain to connections with the host as server name. */

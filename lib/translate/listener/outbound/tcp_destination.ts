@@ -7,6 +7,7 @@ import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule
 import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/schema.ts";
 import { type DialledServer, dialledServer, sharedServer } from "../../../mesh/dialled_server.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
+import { BLACK_HOLE } from "../../cluster/static.ts";
 import { destinationOf } from "../../destination/plan.ts";
 import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
@@ -42,18 +43,26 @@ export function routePlan(
 ): TcpProxyPlan | undefined {
   const [first, second] = routes;
   if (first === undefined) return undefined;
-  if (second === undefined) return singlePlan(read, first.destination, port);
-  const targets = routes.map(({ destination, weight = 0 }) => ({
+  if (second === undefined) return first.internal ? closedPlan(owner) : singlePlan(read, first.destination, port);
+  const open = routes.filter(({ internal }) => internal === undefined);
+  const targets = open.map(({ destination, weight = 0 }) => ({
     ...routeTarget(read, destination, port.port),
     weight,
   }));
   const used = targets.filter(({ weight }) => weight > 0);
+  const closed = routes.reduce((sum, { internal, weight = 0 }) => sum + (internal ? weight : 0), 0);
   const clusters = used.map(({ cluster, weight }) => ({ name: cluster, weight }));
+  if (closed > 0) clusters.push({ name: BLACK_HOLE, weight: closed });
   if (clusters.length === 0) return undefined;
   // Several destinations use the connection settings of the first destination's rule, for all ports and no subset.
   const rule = ruleOf(read, targets[0]?.service);
   const protocol = carriedProtocol(read, port.protocol, used[0]);
   return { statPrefix: owner, protocol, clusters, ...resolved(used), ...connectionSettings(rule, 0, "") };
+}
+
+/** Connections of a backend that cannot be used are accepted and closed. */
+function closedPlan(owner: string): TcpProxyPlan {
+  return { statPrefix: owner, clusters: [{ name: BLACK_HOLE, weight: 1 }] };
 }
 
 function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {

@@ -12,6 +12,7 @@ import type {
   VirtualServiceSpec,
 } from "../../../config/kinds/virtual_service/schema.ts";
 import type { EffectiveVirtualService } from "../../../mesh/types.ts";
+import { aspect } from "../../reader/aspect.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { ruleParts } from "../../message/parts.ts";
 import type { TcpChain } from "../contribution.ts";
@@ -106,6 +107,9 @@ function matchesProxy(read: Reader, match: TlsMatchAttributes | L4MatchAttribute
   if (match.gateways?.length && !match.gateways.includes("mesh")) return false;
   if (match.port && match.port !== port) return false;
   const namespace = match.sourceNamespace;
+  // A waypoint does not know the labels of its clients.
+  const asksSource = !!namespace || Object.keys(match.sourceLabels ?? {}).length > 0;
+  if (asksSource && aspect(read, "waypoint")) return false;
   if (namespace && !read.derived(`sameNamespace/${namespace}`, (t) => t.namespace === namespace)) return false;
   return hasLabels(read, match.sourceLabels ?? {});
 }

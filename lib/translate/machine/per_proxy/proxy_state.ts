@@ -18,9 +18,12 @@ import type { ProxyProperties } from "../../reader/proxy_properties.ts";
 import type { ScopeReader } from "../../reader/scope_reader.ts";
 import { profileOf } from "../../reader/proxy_profile.ts";
 import { LibraryResources } from "./library.ts";
+import { TYPE } from "../../encode/encode.ts";
+import type { AskedHosts } from "../../route/asked_hosts.ts";
 import { OWN_TYPES, ownSet, type PerProxyResources } from "./resources.ts";
 import { RouterResources } from "./router.ts";
 import { sidecarResources } from "./sidecar.ts";
+import { WaypointResources } from "./waypoint.ts";
 
 /** The sets of an answer, with the sets they were made of. */
 interface KeptSets {
@@ -88,11 +91,14 @@ export class ProxyState {
   isStale(things: InvalidatedKeys, isChanged: IsChanged<ProxyProperties> | undefined): boolean {
     if (this.#perProxyFailing) return true;
     if (things.hasAny(MESH_KEY.service) && this.#servesAny(things)) return true;
-    const results = this.#perProxy?.results ?? [];
-    if (results.some(({ record }) => record.dependsOnAny(things))) return true;
-    const { properties } = this.proxy;
-    return isChanged !== undefined &&
-      !results.every(({ record }) => record.properties.fitsAfter(isChanged, properties));
+    const { results = [], roles = [] } = this.#perProxy ?? {};
+    const all = [{ properties: this.proxy.properties, results }, ...roles];
+    return all.some((role) =>
+      role.results.some(({ record }) =>
+        record.dependsOnAny(things) ||
+        isChanged !== undefined && !record.properties.fitsAfter(isChanged, role.properties)
+      )
+    );
   }
 
   #servesAny(things: InvalidatedKeys): boolean {
@@ -108,6 +114,12 @@ export class ProxyState {
     if (profile.gateways) {
       const before = this.#perProxy instanceof RouterResources ? this.#perProxy : undefined;
       this.#perProxy = new RouterResources(caches, services, source, before);
+      this.#perProxyFailing = this.#perProxy.failing;
+      return;
+    }
+    if (profile.waypoint) {
+      const before = this.#perProxy instanceof WaypointResources ? this.#perProxy : undefined;
+      this.#perProxy = new WaypointResources(caches, source, before);
       this.#perProxyFailing = this.#perProxy.failing;
       return;
     }
@@ -164,11 +176,25 @@ export class ProxyState {
     return this.proxyClass.group("extensions")!.value.pullSecrets;
   }
 
-  /** The virtual hosts of a route configuration, for VHDS. */
+  /** All virtual hosts of a route configuration, for VHDS, asked for or not. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
     const own = this.#perProxy?.virtualHosts(routeConfiguration);
-    const found = own ?? this.proxyClass.group("routes")?.virtualHosts(routeConfiguration);
+    const found = own ?? this.askedHosts(routeConfiguration)?.whole ??
+      this.proxyClass.group("routes")?.virtualHosts(routeConfiguration);
     return found === undefined ? [] : [found];
+  }
+
+  /**
+   * The virtual hosts of a route configuration, for a proxy that asks for them. Undefined: the proxy does not ask, or
+   * has no such route configuration.
+   */
+  askedHosts(routeConfiguration: string): AskedHosts | undefined {
+    return this.proxy.properties.onDemand ? this.proxyClass.group("routes")?.askedHosts(routeConfiguration) : undefined;
+  }
+
+  /** The clusters of hosts. */
+  get hostClusters(): ResourceSet | undefined {
+    return this.proxyClass.group("clusters")?.sets[TYPE.cluster];
   }
 }
 
@@ -182,7 +208,6 @@ function withoutNamesOf(added: ResourceSet, others: readonly ResourceSet[]): Res
 export class StatesByAddress {
   readonly #states = new Map<string, Set<ProxyState>>();
 
-  /** Adds a proxy. */
   add(state: ProxyState): void {
     for (const address of state.proxy.addresses) {
       const there = this.#states.get(address);

@@ -8,6 +8,7 @@ import type { ResourceSet } from "../../../resource/set.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { TYPE } from "../../encode/encode.ts";
 import type { TranslationNote } from "../../message/notes.ts";
+import type { ProxyProperties } from "../../reader/proxy_properties.ts";
 
 /** Per-proxy resources: the inbound side of a sidecar or library, listeners and routes of a gateway. */
 export interface PerProxyResources {
@@ -26,6 +27,14 @@ export interface PerProxyResources {
   /** Outcomes of patches, and settings for the proxy with no effect. */
   notes(): Iterable<TranslationNote>;
   /** The results behind the resources. */
+  readonly results: readonly TranslationResult<unknown>[];
+  /** Results for the proxy in other roles, with the properties of each role. Absent: none. */
+  readonly roles?: readonly RoleResults[];
+}
+
+/** Results for a proxy in a role. */
+export interface RoleResults {
+  readonly properties: ProxyProperties;
   readonly results: readonly TranslationResult<unknown>[];
 }
 

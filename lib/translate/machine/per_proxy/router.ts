@@ -13,8 +13,9 @@ import type { ResourceSet } from "../../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
 import { type BuiltPlannedHost, serviceTargetsName } from "../results/gateway_plan.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../../encode/encode.ts";
+import { encodeInlineRouteConfiguration, encodeRouteConfiguration, encodeVirtualHost } from "../../encode/encode.ts";
 import type { PlannedVirtualHost } from "../../gateway/route_plan.ts";
+import { closedVirtualHost } from "../../gateway/routes.ts";
 import type { TranslationNote } from "../../message/notes.ts";
 import { type PatchedBareRoutes, withAddedVirtualHosts } from "../../patches/routes.ts";
 import type { ScopeReader } from "../../reader/scope_reader.ts";
@@ -56,13 +57,15 @@ export class RouterResources implements PerProxyResources {
       );
       results.push(...hosts);
       const old = before?.virtualHosts(plan.name) ?? empty;
-      const resources = hosts.flatMap(({ value, failed }, i) => {
+      const { vhds } = source.properties;
+      const found = hosts.flatMap(({ value, failed }, i) => {
         return value?.resource ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
       });
+      const resources = found.length === 0 && vhds ? [encodeVirtualHost(plan.name, closedVirtualHost(plan))] : found;
       this.#virtualHosts.set(plan.name, replaced(old, resources));
-      const bound = resources.length > 0 && !source.properties.vhds;
-      const built = withAdded(bare, hosts, resources.length > 0);
-      routes.push(bound ? encodeInlineRouteConfiguration(built, resources) : encodeRouteConfiguration(built));
+      const isInline = resources.length > 0 && !vhds;
+      const built = withAdded(bare, hosts);
+      routes.push(isInline ? encodeInlineRouteConfiguration(built, resources) : encodeRouteConfiguration(built));
     }
     this.listeners = replaced(before?.listeners ?? empty, planned.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
@@ -83,14 +86,10 @@ export class RouterResources implements PerProxyResources {
   }
 }
 
-/**
- * The route configuration with the additions of patches. If patches removed all virtual hosts, a proxy must not wait
- * for virtual hosts.
- */
+/** The route configuration with the additions of patches. */
 function withAdded(
   bare: PatchedBareRoutes,
   hosts: readonly TranslationResult<BuiltPlannedHost | undefined, PlannedVirtualHost>[],
-  isServed: boolean,
 ): PatchedBareRoutes["built"] {
   const owners = new Map<string, string>();
   const removed = new Set<string>();
@@ -98,11 +97,8 @@ function withAdded(
     if (value?.resource === undefined && !failed) removed.add(input.name);
     for (const domain of value?.domains ?? []) owners.set(domain, input.name);
   }
-  const { built } = withAddedVirtualHosts(bare, {
+  return withAddedVirtualHosts(bare, {
     removed: (name) => removed.has(name),
     owner: (domain) => owners.get(domain),
-  });
-  if (isServed || built.message.vhds === undefined) return built;
-  const { vhds: _, ...message } = built.message;
-  return { ...built, message };
+  }).built;
 }

@@ -66,7 +66,7 @@ function newPools(profile: ProxyProfile, caches: Caches): Pool[] {
     const { kind, row, row: { group } } = cached;
     if (group === undefined || !isFor(row, profile)) return [];
     const when = group.form === "set" ? group.when : undefined;
-    return [{ kind, groups: newGroups(cached, group, profile.gateways, caches), when }];
+    return [{ kind, groups: newGroups(cached, group, profile.gateways || profile.waypoint, caches), when }];
   });
 }
 

@@ -40,7 +40,6 @@ interface LookedUpSets {
   readonly of: ClassSets;
 }
 
-/** A class of proxies. */
 export class ProxyClass {
   readonly #kept = new Map<string, LookedUpSets>();
   #look = 0;
@@ -85,7 +84,7 @@ export class ProxyClass {
     return { sets, added };
   }
 
-  /** A builder threw when results were last looked at: the results before stay in force. */
+  /** Whether a builder threw when the results were last looked up. The builder's earlier results stay in force. */
   get failing(): boolean {
     return this.#failing ??= this.groups.values().some(({ failing }) => failing);
   }

@@ -12,6 +12,7 @@ import type { BareRouteConfiguration, VirtualHostEntry } from "../../encode/virt
 import type { Built } from "../../message/built.ts";
 import { type LostDomain, type OtherVirtualHosts, withAddedVirtualHosts } from "../../patches/routes.ts";
 import { DomainOwners } from "../../route/domain_owners.ts";
+import { AskedHosts } from "../../route/asked_hosts.ts";
 
 export class RouteTable {
   readonly entries: LayeredMap<string, VirtualHostEntry>;
@@ -27,6 +28,8 @@ export class RouteTable {
     }
     | undefined;
   #inline: EncodedResource | undefined;
+  #asked: AskedHosts | undefined;
+  #askedOf: BareRouteConfiguration | undefined;
 
   /** @param like The model: the table begins as a copy, and shares unchanged parts. */
   constructor(empty: ResourceSet, like?: RouteTable) {
@@ -95,6 +98,13 @@ export class RouteTable {
   /** The route configuration for a proxy with VHDS, with the additions of patches. */
   bare(bare: BareRouteConfiguration): EncodedResource {
     return bare.added.length === 0 ? bare.resource : this.#once(bare, encodeRouteConfiguration);
+  }
+
+  /** The virtual hosts for a proxy that asks for them. The same object until a virtual host changes. */
+  asked(bare: BareRouteConfiguration): AskedHosts {
+    if (this.#asked?.set === this.#set && this.#askedOf === bare) return this.#asked;
+    this.#askedOf = bare;
+    return this.#asked = new AskedHosts(bare, this.#set, this.owners, this.entries);
   }
 
   /** Virtual hosts of patches without a domain. */

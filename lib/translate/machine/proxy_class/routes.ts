@@ -21,6 +21,7 @@ import type { SetsByType } from "../results/row.ts";
 import type { SharedGroup } from "./group.ts";
 import { domainFinding } from "../../route/domain_owners.ts";
 import { HTTP_PROXY_ROUTES } from "../../route/placement.ts";
+import type { AskedHosts } from "../../route/asked_hosts.ts";
 import { RouteTable } from "./route_table.ts";
 
 type Entries = readonly VirtualHostEntry[];
@@ -29,7 +30,6 @@ type Entries = readonly VirtualHostEntry[];
 export class OutboundRoutes extends GroupBase<ScopeReader> implements SharedGroup {
   readonly #virtualHosts: ResultTable<ScopeReader, Entries, TranslationNote>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
-  /** By route configuration. */
   readonly #bare: Map<string, TranslationResult<BareRouteConfiguration | undefined>>;
   readonly #tables: Map<string, RouteTable>;
   readonly #empty: ResourceSet;
@@ -86,6 +86,13 @@ export class OutboundRoutes extends GroupBase<ScopeReader> implements SharedGrou
   /** The virtual hosts of a route configuration, for VHDS. */
   virtualHosts(routeConfiguration: string): ResourceSet {
     return this.#tables.get(routeConfiguration)?.set ?? this.#empty;
+  }
+
+  /** The virtual hosts of a route configuration for a proxy that asks for them. Undefined: no such configuration. */
+  askedHosts(routeConfiguration: string): AskedHosts | undefined {
+    const table = this.#tables.get(routeConfiguration);
+    const bare = this.#bare.get(routeConfiguration)?.value;
+    return table && bare && table.asked(bare);
   }
 
   /** The results in use. */

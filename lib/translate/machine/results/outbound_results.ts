@@ -14,6 +14,8 @@ import { listenerPatching } from "../../patches/apply.ts";
 import { patchBareRoutes } from "../../patches/routes.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { sidecarRouteConfiguration } from "../../route/configuration.ts";
+import { routesWithoutLimit } from "../../filters/on_demand.ts";
+import { withoutCatchAll } from "../../route/asked_hosts.ts";
 
 /** A listener merged from contributions. */
 export interface MergedListener {
@@ -24,7 +26,8 @@ export interface MergedListener {
 /** A route configuration without the virtual hosts of hosts. */
 export function bareRoute(read: Reader, name: string, _: undefined, report: ReportNote): BareRouteConfiguration {
   const built = sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []);
-  return encodeBareRoute(patchBareRoutes(read, built, { context: "SIDECAR_OUTBOUND" }, report));
+  const patched = patchBareRoutes(read, built, { context: "SIDECAR_OUTBOUND" }, report);
+  return encodeBareRoute(read.property("onDemand") ? routesWithoutLimit(withoutCatchAll(patched)) : patched);
 }
 
 /** A listener from contributions. */

@@ -112,7 +112,6 @@ export interface ResultParts<T, I = undefined> {
   readonly notesInUse?: true;
 }
 
-/** A row. */
 export interface ResultRow<T, I = undefined, G extends GroupRow<T> | undefined = undefined> extends ResultParts<T, I> {
   /** Absent: proxies get the results as parts of another row's results. */
   readonly group?: G;

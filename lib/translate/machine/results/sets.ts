@@ -6,10 +6,12 @@
 import type { ResourceSet } from "../../../resource/set.ts";
 import { connectOriginateClusters, hboneInboundClusters } from "../../cluster/hbone.ts";
 import { inboundClusters } from "../../cluster/inbound.ts";
+import { intoNetworksClusters } from "../../cluster/into_networks.ts";
 import { INBOUND_PASSTHROUGH, staticClusters } from "../../cluster/static.ts";
 import { encodeCluster, encodeListener, encodeListenerOfChains, encodeSecrets } from "../../encode/encode.ts";
 import type { InboundParts } from "../../inbound/same_targets.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
+import { intoNetworksListeners } from "../../listener/hbone/into_networks.ts";
 import { connectOriginateListener } from "../../listener/hbone/originate.ts";
 import { inboundListeners } from "../../listener/inbound/inbound.ts";
 import { inboundFinding } from "../../listener/inbound/port.ts";
@@ -57,8 +59,9 @@ export function baseSets(read: Reader, empty: ResourceSet, report: ReportNote): 
   const patched = listeners.flatMap(listenerPatching(read, report, "SIDECAR_OUTBOUND"));
   // Patches leave listeners for HBONE alone: patches see the carried connections.
   const carrier = connectOriginateListener(read);
-  const carriers = carrier === undefined ? [] : [{ message: carrier, causes: [] }];
-  const ownClusters = [...clusters, ...connectOriginateClusters(read)];
+  const carriers = [...carrier === undefined ? [] : [carrier], ...intoNetworksListeners(read)]
+    .map((message) => ({ message, causes: [] }));
+  const ownClusters = [...clusters, ...connectOriginateClusters(read), ...intoNetworksClusters(read)];
   const ownListeners = [...patched, ...carriers];
   return {
     clusters: empty.with(ownClusters.map(encodeCluster)),

@@ -5,7 +5,12 @@
  */
 import { WORKLOAD_KEY } from "../../../mesh/affected.ts";
 import type { ServiceTarget } from "../../../registry/inbound.ts";
+import { isEastWestPart } from "../../../registry/labels.ts";
+import type { Service } from "../../../registry/types.ts";
+import type { EncodedResource } from "../../../resource/encoded.ts";
+import { datagramClusters } from "../../cluster/datagrams.ts";
 import { outboundClusters } from "../../cluster/outbound.ts";
+import { forwardedClusters } from "../../cluster/forwarded.ts";
 import { passedClusters } from "../../cluster/passed.ts";
 import {
   assignmentEncoder,
@@ -16,10 +21,14 @@ import {
 } from "../../encode/encode.ts";
 import { type EncodedPort, encodePort } from "../../encode/server_listener.ts";
 import { type BareRouteConfiguration, encodeEntries, type VirtualHostEntry } from "../../encode/virtual_hosts.ts";
+import { builtWithoutLimit } from "../../filters/on_demand.ts";
 import { loadAssignments } from "../../endpoint/assignment.ts";
+import { datagramAssignments } from "../../endpoint/datagrams.ts";
+import { forwardedAssignments } from "../../endpoint/forwarded.ts";
 import { passedAssignments } from "../../endpoint/passed.ts";
 import { type ExtensionSets, extensionSets } from "../../extension/extensions.ts";
 import { gatewayHosts } from "../../gateway/hosts.ts";
+import { carriesDatagrams } from "../../gateway/server.ts";
 import { type PlannedVirtualHost, samePlan } from "../../gateway/route_plan.ts";
 import { type InboundParts, sameInboundParts, sameTargets } from "../../inbound/same_targets.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
@@ -37,8 +46,11 @@ import { clientClusters } from "../../proxyless/clusters.ts";
 import { clientListeners } from "../../proxyless/listeners.ts";
 import { clientRoutes } from "../../proxyless/routes.ts";
 import { libraryPorts } from "../../proxyless/servers.ts";
+import { aspect } from "../../reader/aspect.ts";
 import type { ProxyProfile } from "../../reader/proxy_profile.ts";
 import { outboundVirtualHosts } from "../../route/sidecar.ts";
+import { CLOSED_SERVICE, type ServiceChains } from "../../waypoint/chains.ts";
+import { waypointHosts } from "../../waypoint/hosts.ts";
 import { sameItems } from "../../../incremental/same_items.ts";
 import {
   type BuiltPlannedHost,
@@ -48,6 +60,7 @@ import {
   plannedVirtualHost,
   sameServiceTargets,
 } from "./gateway_plan.ts";
+import { directSets, patchedServiceChains, tunnelRoutes, waypointRoutes, waypointSets } from "./waypoint.ts";
 import { bareRoute, type MergedListener, mergedListener } from "./outbound_results.ts";
 import {
   type AnyResultRow,
@@ -65,11 +78,25 @@ const proxies = ({ library }: ProxyProfile) => !library;
 const libraries = ({ library }: ProxyProfile) => library;
 const outbound = (profile: ProxyProfile) => profile.outbound;
 const gateways = (profile: ProxyProfile) => profile.gateways;
+const waypoints = (profile: ProxyProfile) => profile.waypoint;
 
 /** Few gateways pass connections on by name. */
 const passes: GroupCondition = {
   on: WORKLOAD_KEY.gateways,
   holds: ({ mesh, properties: { namespace, labels } }) => mesh.gateways.passed(namespace, labels).length > 0,
+};
+
+/** Few proxies are gateways between networks. */
+const forwards: GroupCondition = {
+  on: WORKLOAD_KEY.gateways,
+  holds: ({ settings, properties: { labels } }) => settings.multiNetwork && isEastWestPart(labels),
+};
+
+/** Few gateways carry datagrams. */
+const datagrams: GroupCondition = {
+  on: WORKLOAD_KEY.gateways,
+  holds: ({ mesh, properties: { namespace, labels } }) =>
+    mesh.gateways.select(namespace, labels).some(({ spec }) => spec.servers.some(carriesDatagrams)),
 };
 
 export const RESULTS = {
@@ -113,6 +140,50 @@ export const RESULTS = {
     builder: () => {
       const encode = assignmentEncoder();
       return (read, host) => passedAssignments(read, host).map(encode);
+    },
+    failure: BUILD.endpoints,
+  }),
+
+  /** Clusters of connections that gateways between networks forward. */
+  forwardedClusters: ofHosts({
+    type: TYPE.cluster,
+    for: waypoints,
+    when: forwards,
+    builder: () => (read, host) => forwardedClusters(read, host).map(encodeCluster),
+    failure: BUILD.clusters,
+    cache: "clusters",
+  }),
+
+  forwardedAssignments: ofHosts({
+    type: TYPE.assignment,
+    for: waypoints,
+    when: forwards,
+    builder: () => {
+      const encode = assignmentEncoder();
+      return (read, host) => forwardedAssignments(read, host).map(encode);
+    },
+    failure: BUILD.endpoints,
+  }),
+
+  datagramClusters: ofHosts({
+    type: TYPE.cluster,
+    for: gateways,
+    narrowed: true,
+    when: datagrams,
+    builder: () => (read, host, _, report) =>
+      datagramClusters(read, host).flatMap(clientClusterPatching(read, report)).map(encodeCluster),
+    failure: BUILD.clusters,
+    cache: "clusters",
+  }),
+
+  datagramAssignments: ofHosts({
+    type: TYPE.assignment,
+    for: gateways,
+    narrowed: true,
+    when: datagrams,
+    builder: () => {
+      const encode = assignmentEncoder();
+      return (read, host) => datagramAssignments(read, host).map(encode);
     },
     failure: BUILD.endpoints,
   }),
@@ -178,7 +249,10 @@ export const RESULTS = {
     builder: () => (read, host, _: undefined, report): readonly VirtualHostEntry[] =>
       encodeEntries(
         outboundVirtualHosts(read, host).map(reported("not-as-written", report)),
-        (routes, built) => patchedVirtualHost(read, routes, built, { context: "SIDECAR_OUTBOUND" }, report),
+        (routes, built) => {
+          const patched = patchedVirtualHost(read, routes, built, { context: "SIDECAR_OUTBOUND" }, report);
+          return read.property("onDemand") ? patched.map(builtWithoutLimit) : patched;
+        },
       ),
     fallback: () => [],
     failure: BUILD.virtualHosts,
@@ -221,12 +295,14 @@ export const RESULTS = {
     sets: ({ configs }) => ({ [TYPE.extension]: configs }),
   }),
 
-  /** The hosts of a gateway with clusters. Undefined: all hosts. */
+  /** The hosts of a gateway or waypoint with clusters. Undefined: all hosts. */
   gatewayHosts: result({
     of: "sole",
-    for: gateways,
-    builder: () => (read): ReadonlySet<string> | undefined =>
-      read.settings.filterGatewayClusterConfig ? gatewayHosts(read) : undefined,
+    for: (profile) => gateways(profile) || waypoints(profile),
+    builder: () => (read): ReadonlySet<string> | undefined => {
+      if (aspect(read, "waypoint")) return waypointHosts(read);
+      return read.settings.filterGatewayClusterConfig ? gatewayHosts(read) : undefined;
+    },
     fallback: () => undefined,
     failure: BUILD.gateways,
   }),
@@ -300,6 +376,60 @@ export const RESULTS = {
     failure: BUILD.gateways,
     sameInput: samePlan,
     resources: (planned) => planned?.resource === undefined ? [] : [planned.resource],
+  }),
+
+  /** The filter chains of a service behind waypoints, by service and policies. */
+  waypointChains: result({
+    of: "workload",
+    for: waypoints,
+    builder: () => (read, _, service: Service, report): ServiceChains => patchedServiceChains(read, service, report),
+    fallback: () => CLOSED_SERVICE,
+    failure: BUILD.inbound,
+  }),
+
+  /** The route configurations of a service behind waypoints. */
+  waypointRoutes: result({
+    of: "workload",
+    for: waypoints,
+    builder: () => (read, _, service: Service, report): readonly EncodedResource[] =>
+      waypointRoutes(read, service, report),
+    fallback: (): readonly EncodedResource[] => [],
+    failure: BUILD.routes,
+    cache: "routes",
+    resources: (routes) => routes,
+  }),
+
+  /** The listeners of a waypoint, from the chains of its services. */
+  waypointListeners: result({
+    of: "workload",
+    for: waypoints,
+    builder: (empty) => (read, _, services: readonly ServiceChains[], report): InboundSets =>
+      waypointSets(read, services, empty, report),
+    fallback: (empty): InboundSets => ({ clusters: empty, listeners: empty, secrets: empty }),
+    failure: BUILD.inbound,
+    sameInput: sameItems,
+    resources: ({ clusters, listeners, secrets }) => [clusters, listeners, secrets].flatMap(({ list }) => list),
+  }),
+
+  /** The listeners of a waypoint for connections to addresses of workloads. */
+  waypointDirect: result({
+    of: "workload",
+    for: waypoints,
+    builder: (empty) => (read, _name, _input: undefined, report): InboundSets => directSets(read, empty, report),
+    fallback: (empty): InboundSets => ({ clusters: empty, listeners: empty, secrets: empty }),
+    failure: BUILD.inbound,
+    resources: ({ clusters, listeners }) => [clusters, listeners].flatMap(({ list }) => list),
+  }),
+
+  /** The routes of CONNECTs: addresses of workloads of a waypoint, and names of services. */
+  waypointTunnelRoutes: result({
+    of: "workload",
+    for: waypoints,
+    builder: () => (read, _name, _input: undefined, report): readonly EncodedResource[] => tunnelRoutes(read, report),
+    fallback: (): readonly EncodedResource[] => [],
+    failure: BUILD.routes,
+    cache: "routes",
+    resources: (routes) => routes,
   }),
 } as const;
 

@@ -15,6 +15,7 @@ import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import { any } from "../../../pb/codec.ts";
 import { PEER_CLUSTER_FIELD } from "../../message/peer_cluster.ts";
 import { hasExtension } from "../../filters/extension.ts";
+import { aspect } from "../../reader/aspect.ts";
 import type { Reader } from "../../reader/reader.ts";
 import {
   GATHER_ENDPOINT,
@@ -51,9 +52,9 @@ export function peerExchange(read: Reader, side: TelemetrySide, hbone = false): 
   return knownFilters(`server ${believesAll} ${hbone}`, () => serverFilters(believesAll, hbone));
 }
 
-/** Whether a proxy's HTTP listeners have the filters. */
+/** Whether a proxy's HTTP listeners have the filters. The clients and servers of a waypoint have no proxies of their own. */
 export function gathersFacts(read: Reader): boolean {
-  return read.exchangesPeers() && hasExtension(read, READS) && hasExtension(read, WRITES);
+  return !aspect(read, "waypoint") && read.exchangesPeers() && hasExtension(read, READS) && hasExtension(read, WRITES);
 }
 
 /** Filters by kind. The filters contain no facts about a proxy, so all listeners share them. */

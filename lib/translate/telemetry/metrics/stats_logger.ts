@@ -12,6 +12,7 @@ import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.t
 import { any } from "../../../pb/codec.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import { hasExtension } from "../../filters/extension.ts";
+import { aspect } from "../../reader/aspect.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { extensionProvider, isUnusable } from "../provider.ts";
 import { PEER_NAMESPACE } from "./gathered.ts";
@@ -78,7 +79,8 @@ export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse |
 export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[] {
   const use = measuredMetrics(read, at.side);
   if (use === undefined) return [];
-  return knownLoggers(use, { ...at, exchanged: at.place === "http" && gathersFacts(read) });
+  const waypoint = aspect(read, "waypoint") ? { waypoint: true } as const : {};
+  return knownLoggers(use, { ...at, ...waypoint, exchanged: at.place === "http" && gathersFacts(read) });
 }
 
 /**
@@ -88,7 +90,7 @@ export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[
 const known = new WeakMap<MetricsUse, Map<string, readonly AccessLog[]>>();
 
 function knownLoggers(use: MetricsUse, at: MeasuredPlace): readonly AccessLog[] {
-  const key = `${at.side} ${at.place} ${at.trustsHost} ${at.hbone === true} ${at.exchanged}`;
+  const key = `${at.side} ${at.place} ${at.trustsHost} ${at.hbone === true} ${at.exchanged} ${at.waypoint === true}`;
   let places = known.get(use);
   if (places === undefined) known.set(use, places = new Map());
   let loggers = places.get(key);

@@ -21,17 +21,24 @@ export interface MetricsPlace {
   readonly hbone?: true;
 }
 
+/** Whose measurement it is. */
+function reporterOf({ side, waypoint }: MeasuredPlace): "source" | "destination" | "waypoint" {
+  return waypoint ? "waypoint" : side === "client" ? "source" : "destination";
+}
+
 /** A place with the kind of measurement. */
 export interface MeasuredPlace extends MetricsPlace {
   /** Proxies exchange statements about their workloads in headers. */
   readonly exchanged: boolean;
+  /** A waypoint measures: neither the client nor the server is its own workload. */
+  readonly waypoint?: true;
 }
 
 /** Tags with values, in order. */
 export function standardTags(at: MeasuredPlace): Map<string, string> {
   const http = at.place === "http";
   return new Map([
-    ["reporter", at.side === "client" ? "source" : "destination"],
+    ["reporter", reporterOf(at)],
     ...workloadTags(at),
     ...principals(at),
     ...serviceTags(at),
@@ -54,8 +61,12 @@ function requestProtocol({ exchanged }: MeasuredPlace): string {
   return firstOf(...(exchanged ? [GATHERED.grpc, GATHERED.constant("http")] : []), asked, { text: "http" });
 }
 
-function workloadTags({ side, exchanged, hbone }: MeasuredPlace): (readonly [string, string])[] {
+function workloadTags({ side, exchanged, hbone, waypoint }: MeasuredPlace): (readonly [string, string])[] {
   return Object.entries(PEER_TAGS).flatMap(([tag, part]) => {
+    if (waypoint) {
+      const [source, destination] = [clientPart(part, exchanged, hbone === true), serverPart(part, exchanged)];
+      return [[`source_${tag}`, source], [`destination_${tag}`, destination]] as const;
+    }
     const own = firstOf(...ownPart(part, exchanged));
     return side === "client"
       ? [[`source_${tag}`, own], [`destination_${tag}`, serverPart(part, exchanged)]] as const
@@ -73,11 +84,11 @@ function principals(at: MeasuredPlace): (readonly [string, string])[] {
 }
 
 /** The identities of client and server. */
-function identities({ side, hbone }: MeasuredPlace): readonly [TagCommand, TagCommand] {
+function identities({ side, hbone, waypoint }: MeasuredPlace): readonly [TagCommand, TagCommand] {
   if (side === "client") return [{ command: "UPSTREAM_LOCAL_URI_SAN" }, { command: "UPSTREAM_PEER_URI_SAN" }];
   if (!hbone) return [{ command: "DOWNSTREAM_PEER_URI_SAN" }, { command: "DOWNSTREAM_LOCAL_URI_SAN" }];
   const state = (key: string) => ({ command: "FILTER_STATE", param: `${key}:PLAIN` });
-  return [state(PEER_PRINCIPAL), state(LOCAL_PRINCIPAL)];
+  return [state(PEER_PRINCIPAL), waypoint ? { command: "UPSTREAM_PEER_URI_SAN" } : state(LOCAL_PRINCIPAL)];
 }
 
 /** Clusters without a service, with names known to dashboards. */
@@ -94,14 +105,16 @@ function ofService(field: "host" | "name" | "namespace", exchanged: boolean): Ta
   return exchanged ? [GATHERED.service(field), asked] : [asked];
 }
 
-function serviceTags({ side, place, trustsHost, exchanged }: MeasuredPlace): (readonly [string, string])[] {
-  const unnamed: TagCommand[] = side === "server"
+function serviceTags(at: MeasuredPlace): (readonly [string, string])[] {
+  const { side, place, trustsHost, exchanged, waypoint } = at;
+  const isOwn = side === "server" && !waypoint;
+  const unnamed: TagCommand[] = isOwn
     ? ownPart("service", exchanged)
     : trustsHost && place === "http"
     ? [{ command: "REQUEST_HEADER", param: ":AUTHORITY" }]
     : [];
   const refused = side === "client" && place === "http" ? [REFUSED] : [];
-  const namespace = side === "server" ? ownPart("namespace", exchanged) : headerPart("namespace", exchanged);
+  const namespace = isOwn ? ownPart("namespace", exchanged) : headerPart("namespace", exchanged);
   const unknown = constant("unknown", exchanged);
   return [
     ["destination_service", firstOf(...ofService("host", exchanged), ...unnamed, ...unknown)],

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { sameItems } from "../../../../lib/incremental/same_items.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes, WireCursor } from "../../../../lib/resource/protowire.ts";
 import { CLUSTER, LISTENER, ROUTE } from "../../../../lib/xds/protocol/types.ts";
 import { anyValue, assignmentOf, routesOf, usesVhds } from "./response.ts";
@@ -17,6 +18,8 @@ export interface Known {
   readonly refers: readonly string[];
   /** A route configuration with VHDS. */
   readonly vhds: boolean;
+  /** Further names of the resource: the questions that a virtual host answers. */
+  readonly aliases: readonly string[];
   /** The entry of `initial_resource_versions` (field 5 of a `DeltaDiscoveryRequest`), for a reconnect. */
   readonly held: Uint8Array;
 }
@@ -30,18 +33,26 @@ export class Knowledge {
     let name: Uint8Array | undefined;
     let version: Uint8Array | undefined;
     let any: Uint8Array | undefined;
+    const aliases: Uint8Array[] = [];
     const cursor = new WireCursor(resource);
     while (cursor.next()) {
       if (cursor.field === 3) name = cursor.bytes();
       else if (cursor.field === 1) version = cursor.bytes();
       else if (cursor.field === 2) any = cursor.bytes();
+      else if (cursor.field === 4) aliases.push(cursor.bytes());
       else cursor.skip();
     }
     if (!name || !version) throw new Error(`a resource of ${typeUrl} has no name or no version`);
     const key = hash(version);
-    const same = this.#byVersion.get(key)?.find((known) => endsWith(known.held, version));
+    const names = aliases.map(latin1);
+    const same = this.#byVersion.get(key)?.find((known) =>
+      endsWith(known.held, version) && sameItems(known.aliases, names)
+    );
     if (same) return same;
-    const made = { name: latin1(name), held: heldEntry(name, version), ...look(typeUrl, any && anyValue(any)) };
+    const made = {
+      ...{ name: latin1(name), aliases: names, held: heldEntry(name, version) },
+      ...look(typeUrl, any && anyValue(any)),
+    };
     const others = this.#byVersion.get(key);
     if (others) others.push(made);
     else this.#byVersion.set(key, [made]);

@@ -30,6 +30,8 @@ export interface LoadOptions {
   readonly tls?: LoadTls;
   /** Proxy i is the first endpoint of service i of this mesh. */
   readonly shape: Shape;
+  /** The proxies ask for what they call, and each calls some services (`./calls.ts`). Default: they get everything. */
+  readonly onDemand?: boolean;
 }
 
 /** A command of the runner. */

@@ -1,6 +1,7 @@
 /**
  * A simulated proxy that subscribes like Envoy: clusters and listeners, then the endpoints of clusters, the routes of
- * listeners, and a wildcard subscription to virtual hosts if routes use VHDS.
+ * listeners, and a wildcard subscription to virtual hosts if routes use VHDS. A proxy that asks for what it calls then asks
+ * for the virtual host of each called host, in a request of its own, as Envoy does when the host's first request comes.
  *
  * Permissions: net (the server).
  *
@@ -11,6 +12,8 @@ import { concatBytes } from "../../../../lib/resource/block.ts";
 import { NAME_TABLE_TYPE_URL } from "../../../../lib/translate/name_table/encode.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../../lib/xds/protocol/types.ts";
 import { service } from "../configuration.ts";
+import { doorAddress, doorLabels, GATEWAY } from "../gateway_routes.ts";
+import { calledHosts } from "./calls.ts";
 import { type Knowledge, type Known, look } from "./knowledge.ts";
 import type { LoadOptions } from "./protocol.ts";
 import { anyValue, type ScannedResponse, scanResponse } from "./response.ts";
@@ -39,13 +42,18 @@ export class SimulatedProxy {
   #stream: GrpcStream | undefined;
   #watches = new Map<string, Watch>();
   #greeted = false;
+  /** Questions for virtual hosts without an answer. */
+  readonly #unanswered: Set<string>;
 
   constructor(
     readonly index: number,
     private readonly options: LoadOptions,
     private readonly events: ProxyEvents,
     private readonly knowledge: Knowledge,
-  ) {}
+  ) {
+    const called = options.onDemand ? calledHosts(options.shape, index) : [];
+    this.#unanswered = new Set(called.map((host) => `80/${host}`));
+  }
 
   /** Connects, with the previous state after an earlier connection. */
   connect(): void {
@@ -91,6 +99,7 @@ export class SimulatedProxy {
       return watch !== undefined && watch.nonce !== "" && watch.received >= watch.names.size;
     };
     const hosts = this.#watches.has(VIRTUAL_HOST);
+    if (this.#unanswered.size > 0) return false;
     const names = !this.options.names || has(NAME_TABLE_TYPE_URL);
     return names && has(CLUSTER) && has(LISTENER) && has(ENDPOINTS) && has(ROUTE) && (!hosts || has(VIRTUAL_HOST));
   }
@@ -111,13 +120,17 @@ export class SimulatedProxy {
       if (this.options.delta) {
         const whole = known = this.knowledge.read(typeUrl, resource);
         watch.held.set(whole.name, whole);
+        for (const name of whole.aliases) this.#unanswered.delete(name);
       } else known = look(typeUrl, anyValue(resource));
       refers.push(...known.refers);
       vhds ||= known.vhds;
     }
     if (typeUrl === CLUSTER) this.#subscribe(ENDPOINTS, refers);
     else if (typeUrl === LISTENER) this.#subscribe(ROUTE, refers);
-    else if (vhds && this.options.delta && !this.#watches.has(VIRTUAL_HOST)) this.#subscribe(VIRTUAL_HOST);
+    else if (vhds && this.options.delta && !this.#watches.has(VIRTUAL_HOST)) {
+      this.#subscribe(VIRTUAL_HOST);
+      for (const name of this.#unanswered) this.#subscribe(VIRTUAL_HOST, [name]);
+    }
     this.events.message(this, bytes, response);
   }
 
@@ -158,22 +171,45 @@ export class SimulatedProxy {
   }
 }
 
-function node(index: number, { shape, names }: LoadOptions): object {
+/** Who a proxy is. */
+interface Workload {
+  readonly type: "sidecar" | "router";
+  readonly address: string;
+  readonly pod: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Proxies are those of the mesh's Gateway, if the mesh has one; else each is the sidecar of another service. */
+function workload(index: number, { shape }: LoadOptions): Workload {
+  if (shape.gateway !== undefined) {
+    const { name, namespace } = GATEWAY;
+    return { type: "router", address: doorAddress(index), pod: `door-${index}`, name, namespace, labels: doorLabels() };
+  }
   const { name, namespace, endpoint } = service(shape, index);
+  const labels = { app: name, version: "v1" };
+  return { type: "sidecar", address: endpoint(0), pod: `pod-${index}`, name, namespace, labels };
+}
+
+function node(index: number, options: LoadOptions): object {
+  const { type, address, pod, name, namespace, labels } = workload(index, options);
   const text = (value: string) => ({ stringValue: value });
+  const texts = Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, text(value)]));
   return {
-    id: `sidecar~${endpoint(0)}~pod-${index}.${namespace}~${namespace}.svc.cluster.local`,
+    id: `${type}~${address}~${pod}.${namespace}~${namespace}.svc.cluster.local`,
     cluster: `${name}.${namespace}`,
     user_agent_name: "envoy",
     metadata: {
       fields: {
         NAMESPACE: text(namespace),
-        INSTANCE_IPS: text(endpoint(0)),
+        INSTANCE_IPS: text(address),
         CLUSTER_ID: text("Orch"),
         MESH_VERSION: text("1.27.0"),
-        LABELS: { structValue: { fields: { app: text(name), version: text("v1") } } },
+        LABELS: { structValue: { fields: texts } },
         SERVICE_ACCOUNT: text("default"),
-        ...names && { DNS_CAPTURE: text("true") },
+        ...options.onDemand && { ON_DEMAND: text("true") },
+        ...options.names && { DNS_CAPTURE: text("true") },
       },
     },
   };

@@ -1,7 +1,7 @@
 /**
  * The cost of the mesh's analysis for a start and for an edit: servers with and without analysis in turn.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */

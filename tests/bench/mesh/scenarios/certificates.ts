@@ -1,7 +1,7 @@
 /**
  * The rate of certificates, and the cost of signing for proxies that wait for configuration.
  *
- * Permissions: those of `../session.ts` and `../istio_child.ts`.
+ * Permissions: the permissions of `../session.ts` and `../istio_child.ts`.
  *
  * @module
  */

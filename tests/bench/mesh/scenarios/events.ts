@@ -1,7 +1,7 @@
 /**
  * Endpoint events at a high rate.
  *
- * Permissions: those of `../events.ts`.
+ * Permissions: the permissions of `../events.ts`.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * A mesh with telemetry and patches for all, compared with a mesh without.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */

@@ -3,14 +3,19 @@
  *
  * @module
  */
+import { ambient } from "./ambient.ts";
 import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
 import { envoyMemory } from "./envoy_memory.ts";
 import { events } from "./events.ts";
 import { extended } from "./extended.ts";
+import { firstRequestRows } from "./first_requests.ts";
+import { gatewayRoutes, gatewayStatus } from "./gateway_routes.ts";
 import { injection } from "./injection.ts";
 import { pages } from "./pages.ts";
 import { proxyMetrics } from "./proxy_metrics.ts";
+import { many } from "./many.ts";
+import { asking } from "./on_demand.ts";
 import { orchEdits, orchStart } from "./orchestrator.ts";
 import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
 import { LARGE, type Scenario, USUAL } from "./scenario.ts";
@@ -22,6 +27,8 @@ import { floods, subscriptions } from "./wire.ts";
 export const SCENARIOS: readonly Scenario[] = [
   storm(true),
   storm(false),
+  asking(true),
+  asking(false),
   agents,
   ...certificates,
   policies,
@@ -33,14 +40,20 @@ export const SCENARIOS: readonly Scenario[] = [
   hundred(true, false),
   large(true),
   large(false),
+  many,
   meshEdits(USUAL, 400),
   meshEdits(LARGE, 40),
   start,
   ...idles,
   orchStart,
   orchEdits,
+  gatewayRoutes(1000),
+  gatewayRoutes(5000),
+  gatewayStatus(1000),
+  gatewayStatus(5000),
   ...analyses,
   events,
+  ambient,
   pages,
   floods,
   subscriptions,
@@ -48,4 +61,5 @@ export const SCENARIOS: readonly Scenario[] = [
   sidecar,
   proxyMetrics,
   envoyMemory,
+  firstRequestRows,
 ];

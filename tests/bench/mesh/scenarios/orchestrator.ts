@@ -1,7 +1,7 @@
 /**
  * A server that follows a real API server.
  *
- * Permissions: those of `../session.ts` and `../api.ts`.
+ * Permissions: the permissions of `../session.ts` and `../api.ts`.
  *
  * @module
  */

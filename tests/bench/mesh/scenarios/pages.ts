@@ -1,7 +1,7 @@
 /**
  * Web pages about a large mesh, and the cost of viewers for the proxies.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */
@@ -24,10 +24,12 @@ async function paths(base: string): Promise<string[]> {
   const object = await linkOn(base, "/debug/configz?kind=VirtualService", /href="(\/debug\/live\?object=[^"]+)"/);
   const proxy = await linkOn(base, "/debug/syncz", /href="(\/debug\/config_dump\?proxyID=[^"]+)"/);
   const service = await linkOn(base, "/debug/registryz", /href="(\/debug\/endpointShardz\?service=[^"]+)"/);
+  const namespace = await linkOn(base, "/debug/graph", /href="(\/debug\/graph\?namespace=[^"]+)"/);
   const parts = ["", "&view=resources", "&view=resources&type=eds&q=10.", "&view=tree", "&view=policies"];
   return [
     ...["/debug", "/debug/configz", "/debug/configz?state=in+force&page=9", "/debug/syncz", "/debug/registryz"],
     ...["/debug/pushes", "/debug/problemz", "/debug/search?q=svc", object, service],
+    ...["/debug/findings_by_code", "/debug/finding_codes", "/debug/graph", namespace, "/debug/graph.svg"],
     ...parts.map((part) => `${proxy}${part}`),
     `${proxy}&view=request&url=http://${new URLSearchParams(service.split("?")[1]).get("service")!.split("/")[1]}/`,
   ];

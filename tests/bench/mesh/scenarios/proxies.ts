@@ -1,7 +1,7 @@
 /**
  * Many proxies that connect, see an edit and reconnect.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */
@@ -163,11 +163,11 @@ export function meshEdits(services: number, proxies: number): Scenario {
   };
 }
 
-/** @param cpu Upper bound of the server's cost, CPU seconds. */
-function reconnectFigures(back: Measured, cpu = 2): Figure[] {
+/** @param cpu Upper bound of the server's cost, CPU seconds. Null: none. */
+export function reconnectFigures(back: Measured, cpu: number | null = 2): Figure[] {
   const sent = Object.values(back.resources).reduce((sum, n) => sum + n, 0);
   return [
-    figure("", "CPU s", back.cpu, atMost(cpu)),
+    figure("", "CPU s", back.cpu, atMost(cpu ?? undefined)),
     figure("", "s", back.ms.last / 1000),
     figure("sent", "resources", sent, atMost(0)),
     figure("on the wire, the versions that proxies name", "MB", back.wireBytes / 1e6),

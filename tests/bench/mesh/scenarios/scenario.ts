@@ -1,7 +1,7 @@
 /**
  * The interface of a scenario, and the sessions in which scenarios measure.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import type { KeySpec } from "../../../../lib/pki/public_key.ts";
 import type { BenchApi } from "../api.ts";
 import type { Calibrator } from "../calibrator.ts";
 import type { Shape } from "../configuration.ts";
+import { CALLED } from "../load/calls.ts";
 import type { Row } from "../result.ts";
 import type { ServerOptions } from "../server_child.ts";
 import { type Measured, Session } from "../session.ts";
@@ -46,6 +47,8 @@ export interface LoadSpec {
   readonly names?: boolean;
   /** The mesh configuration is an editable file. */
   readonly editsMesh?: boolean;
+  /** The proxies ask for what they call. */
+  readonly onDemand?: boolean;
   /** Proxies count as reached when the server has received their ACK. */
   readonly untilAcknowledged?: boolean;
 }
@@ -61,9 +64,11 @@ export function sized(load: LoadSpec, { quick }: RunOptions): LoadSpec {
 }
 
 /** A load in words. */
-export function label({ proxies, delta, gzip, mutualTls, names }: LoadSpec): string {
+export function label({ proxies, delta, gzip, mutualTls, names, onDemand }: LoadSpec): string {
   const wire = `${gzip ? "gzip" : "no gzip"}${mutualTls ? ", mutual TLS" : ""}${names ? ", DNS" : ""}`;
-  return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${wire}`;
+  return `${proxies} proxies${onDemand ? ` that ask, each for ${CALLED} hosts` : ""}, ${
+    delta ? "delta" : "state of the world"
+  }, ${wire}`;
 }
 
 /** Uses a session, and stops the session afterwards. */
@@ -73,6 +78,7 @@ export async function withSession<T>(
   use: (session: Session) => Promise<T>,
   shape: Shape = shapeOf(load.services),
   api?: BenchApi,
+  started?: () => Promise<void>,
 ): Promise<T> {
   const session = await Session.start({
     ...load,
@@ -82,6 +88,7 @@ export async function withSession<T>(
     ...profile !== undefined && { profile },
     ...analysis !== undefined && { analysis },
     ...api !== undefined && { api },
+    ...started !== undefined && { started },
   });
   try {
     return await use(session);

@@ -25,7 +25,12 @@ export async function withServed<T>(
     await Deno.mkdir(`${folder}/config`);
     for (const [name, text] of files) await Deno.writeTextFile(`${folder}/config/${name}`, text);
     await Deno.writeTextFile(`${folder}/mesh.json`, JSON.stringify(mesh));
-    const server = await startServer({ configDir: `${folder}/config`, meshConfig: `${folder}/mesh.json` });
+    const server = await startServer({
+      configDir: `${folder}/config`,
+      meshConfig: `${folder}/mesh.json`,
+      // What an earlier run has called is not handed to the Envoys of this run.
+      settings: { MESH_CALLS_DIR: "" },
+    });
     try {
       return await use({ folder, grpc: server.ports.grpc });
     } finally {

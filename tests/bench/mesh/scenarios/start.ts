@@ -1,7 +1,7 @@
 /**
  * A server without proxies: time of a start, and memory.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */

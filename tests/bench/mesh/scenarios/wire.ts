@@ -1,7 +1,7 @@
 /**
  * The cost of legal but greedy clients for the server and for other clients.
  *
- * Permissions: those of `../session.ts`.
+ * Permissions: the permissions of `../session.ts`.
  *
  * @module
  */

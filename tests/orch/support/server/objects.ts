@@ -103,12 +103,19 @@ export class ApiObjects {
     const { group, versions, names } = definition["spec"] as DefinitionSpec;
     for (const { name } of versions.filter(({ served }) => served)) {
       const path = `/apis/${group}/${name}/${names.plural}?limit=1`;
-      // The condition "Established" comes before the server answers, so the answer is the sign.
-      for (let tries = 1; await this.#client.get(path) === undefined; tries++) {
+      // The condition "Established" comes before the server answers, and an answer may come before the list of kinds.
+      const isServed = async () =>
+        await this.#client.get(path) !== undefined && await this.#lists(`/apis/${group}/${name}`, names.plural);
+      for (let tries = 1; !await isServed(); tries++) {
         if (tries === 600) throw new Error(`${path}: not served after 30 s`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }
+  }
+
+  async #lists(root: string, plural: string): Promise<boolean> {
+    const { resources = [] } = await this.#client.get(root) as { resources?: { name: string }[] } | undefined ?? {};
+    return resources.some(({ name }) => name === plural);
   }
 
   /** The path of an object. */

@@ -1,12 +1,13 @@
 /**
  * Each right of `manifests/` by itself: work passes with all rights, and is refused with one verb less.
  *
- * Permissions: those of `./api_server.ts`.
+ * Permissions: the permissions of `./api_server.ts`.
  * @module
  */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../../lib/kernel/time/clock.ts";
 import type { ApiServer } from "./api_server.ts";
+import type { ObjectDraft } from "./objects.ts";
 import { type AccountClient, accountClient, manifests } from "./rights.ts";
 import type { RoleRule } from "./users.ts";
 import { until } from "../../../patience.ts";
@@ -32,15 +33,20 @@ export interface LackingAccount {
   readonly without: Right | undefined;
 }
 
-/** The rights granted to one account by files of `manifests/`. */
-export function rightsOf(...files: readonly string[]): readonly Right[] {
-  return files.flatMap(manifests).flatMap((object) => {
+/** The name of a file of `manifests/`, or objects of an installation with other values. */
+export type RightsSource = string | readonly ObjectDraft[];
+
+/** The rights that sources grant to one account. A right of several rules is there once. */
+export function rightsOf(...sources: readonly RightsSource[]): readonly Right[] {
+  const objects = sources.flatMap((one): readonly ObjectDraft[] => typeof one === "string" ? manifests(one) : one);
+  const all = objects.flatMap((object): readonly Right[] => {
     if (object.kind !== "Role" && object.kind !== "ClusterRole") return [];
     const role = object.kind;
     return (object["rules"] as readonly RoleRule[]).flatMap((rule) =>
       rightsOfRule(rule).map((one) => ({ ...one, role }))
     );
   });
+  return [...new Map(all.map((right) => [JSON.stringify(right), right])).values()];
 }
 
 function rightsOfRule({ apiGroups = [], resources = [], resourceNames, verbs }: RoleRule): Omit<Right, "role">[] {
@@ -53,17 +59,17 @@ function rightsOfRule({ apiGroups = [], resources = [], resourceNames, verbs }: 
 }
 
 /**
- * Accounts with the rights of manifests: first an account with all rights, then for each chosen right an account
+ * Accounts with the rights of sources: first an account with all rights, then for each chosen right an account
  * without it. An account appears when the API knows the account's rights.
  */
 export async function* accountsWithOneRightLess(
   { users, objects }: ApiServer,
-  files: readonly string[],
+  sources: readonly RightsSource[],
   chosen: (right: Right) => boolean,
 ): AsyncGenerator<LackingAccount> {
-  const rights = rightsOf(...files);
+  const rights = rightsOf(...sources);
   const lacking = rights.filter(chosen);
-  assert.ok(lacking.length > 0, `${files}: no right is chosen`);
+  assert.ok(lacking.length > 0, `no right of ${JSON.stringify(rights)} is chosen`);
   await objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
   for (const without of [undefined, ...lacking]) {
     const account = `less-${crypto.randomUUID()}`;

@@ -1,7 +1,7 @@
 /**
  * Accounts of an API server with the rights of `manifests/`, or with fewer rights.
  *
- * Permissions: those of `./api_server.ts`.
+ * Permissions: the permissions of `./api_server.ts`.
  * @module
  */
 import { parseAllDocuments } from "yaml";

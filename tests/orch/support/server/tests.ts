@@ -1,7 +1,7 @@
 /**
  * Tests with one API server for each file, and a namespace for each test.
  *
- * Permissions: those of `./api_server.ts`.
+ * Permissions: the permissions of `./api_server.ts`.
  * @module
  */
 import { type ApiServer, type ApiServerOptions, startApiServer } from "./api_server.ts";

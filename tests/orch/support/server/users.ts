@@ -65,9 +65,19 @@ export class ServerUsers {
    * A token of a service account.
    *
    * @param audiences Default: the API server.
+   * @param pod The token names the pod. Default: none.
    */
-  async token(namespace: string, name: string, audiences?: readonly string[]): Promise<string> {
-    const spec = { ...audiences === undefined ? {} : { audiences }, expirationSeconds: 3600 };
+  async token(
+    namespace: string,
+    name: string,
+    audiences?: readonly string[],
+    pod?: { readonly name: string; readonly uid: string },
+  ): Promise<string> {
+    const spec = {
+      ...audiences === undefined ? {} : { audiences },
+      ...pod === undefined ? {} : { boundObjectRef: { apiVersion: "v1", kind: "Pod", ...pod } },
+      expirationSeconds: 3600,
+    };
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
     const { status } = await this.#client.json({ method: "POST", path, body });

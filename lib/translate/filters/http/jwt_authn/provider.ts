@@ -7,7 +7,7 @@ import type { envoy } from "../../../../../proto/gen/types.ts";
 import { EMPTY_KEY_SET, keyPlaceOf } from "../../../../config/kinds/request_authentication/key_set.ts";
 import type { JwtRule } from "../../../../config/kinds/request_authentication/schema.ts";
 import { duration } from "../../../../pb/wellknown.ts";
-import { outboundClusterName } from "../../../destination/names.ts";
+import { clusterName } from "../../../destination/cluster_name.ts";
 import type { Reader } from "../../../reader/reader.ts";
 import { aspect } from "../../../reader/aspect.ts";
 import { JWT_PAYLOAD_KEY } from "../jwt_payload.ts";
@@ -58,8 +58,8 @@ export function jwtProvider(read: Reader, rule: JwtRule): JwtProvider {
       : {}),
     payload_in_metadata: JWT_PAYLOAD_KEY,
     normalize_payload_in_metadata: { space_delimited_claims: [...SPACE_DELIMITED_CLAIMS] },
-    // Gateway routes match claims, but the first route is chosen before claims are known.
-    ...(aspect(read, "gateways") ? { clear_route_cache: true } : {}),
+    // Routes of gateways and waypoints match claims, but the first route is chosen before claims are known.
+    ...(aspect(read, "gateways") || aspect(read, "waypoint") ? { clear_route_cache: true } : {}),
   };
 }
 
@@ -79,11 +79,16 @@ function remoteKeys(read: Reader, uri: string, timeout = FETCH_TIMEOUT_MS): KeyS
   const mode = read.settings.tokenKeysFetchedBy;
   if (mode === "server") return undefined;
   const { host, port } = keyHost(uri);
-  const known = read.service(host)?.ports.some((one) => one.port === port) === true;
+  const service = read.service(host);
+  const known = service?.ports.some((one) => one.port === port) === true;
   if (!known && mode === "hybrid") return undefined;
   return {
     remote_jwks: {
-      http_uri: { uri, cluster: outboundClusterName(port, "", host), timeout: duration(timeout) },
+      http_uri: {
+        uri,
+        cluster: clusterName(read, { host, port, subset: "", service }),
+        timeout: duration(timeout),
+      },
       cache_duration: duration(CACHE_MS),
     },
   };

@@ -1,12 +1,15 @@
 /**
- * Persistent sessions: requests of a session stay on one endpoint, if a label of the service asks for sessions.
+ * Persistent sessions: requests of a session stay on one endpoint, if a label of the service or a policy of the Gateway
+ * API asks for sessions.
  *
  * @module
  */
+import type { RuleSession } from "../../../../config/kinds/virtual_service/internal.ts";
 import { any } from "../../../../pb/codec.ts";
 import type { Service } from "../../../../registry/types.ts";
 import type { envoy, google } from "../../../../../proto/gen/types.ts";
 import type { Reader } from "../../../reader/reader.ts";
+import { boundedDuration } from "../../../values/wire_limits.ts";
 
 /** Name of the filter, and of the per-route configuration. */
 export const STATEFUL_SESSION_FILTER = "envoy.filters.http.stateful_session";
@@ -16,8 +19,9 @@ type StatefulSession = envoy.extensions.filters.http.stateful_session.v3.Statefu
 const STATE = "envoy.extensions.http.stateful_session";
 
 /**
- * The per-route configuration of the session filter for requests to a service; undefined when the setting is off or
- * the service carries neither label. The cookie label reads `name` or `name:/path`, the header label is the header.
+ * The per-route configuration of the session filter for requests to a service; undefined when the setting is off, or no
+ * policy targets the service and the service carries neither label. A policy has precedence. The cookie label reads `name`
+ * or `name:/path`, the header label is the header.
  */
 export function statefulSession(read: Reader, service: Service | undefined): google.protobuf.Any | undefined {
   const stateful_session = sessionState(read, service);
@@ -25,9 +29,24 @@ export function statefulSession(read: Reader, service: Service | undefined): goo
     any("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute", { stateful_session });
 }
 
+/** The per-route configuration for the sessions of a rule, whatever the labels of its services. */
+export function ruleSession(session: RuleSession): google.protobuf.Any {
+  const stateful_session = stateOf(session);
+  return any("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute", { stateful_session });
+}
+
+function stateOf({ type, name, ttl }: RuleSession): StatefulSession {
+  const life = ttl === undefined ? {} : { ttl: boundedDuration(ttl) };
+  return type === "cookie"
+    ? stateIn("cookie", `${STATE}.cookie.v3.CookieBasedSessionState`, { cookie: { name, path: "/", ...life } })
+    : stateIn("header", `${STATE}.header.v3.HeaderBasedSessionState`, { name });
+}
+
 function sessionState(read: Reader, service: Service | undefined): StatefulSession | undefined {
   const { enablePersistentSessionFilter, persistentSessionLabel, persistentSessionHeaderLabel } = read.settings;
   if (!service || !enablePersistentSessionFilter) return undefined;
+  const ofPolicy = read.destinationRule(service.hostname)?.session;
+  if (ofPolicy !== undefined) return stateOf(ofPolicy);
   const cookie = service.labels[persistentSessionLabel];
   const header = service.labels[persistentSessionHeaderLabel];
   if (cookie) return stateIn("cookie", `${STATE}.cookie.v3.CookieBasedSessionState`, { cookie: cookieOf(cookie) });

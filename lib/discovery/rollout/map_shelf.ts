@@ -1,0 +1,181 @@
+/**
+ * Where the servers of an orchestrator keep their rollouts: a config map for each object with a plan, in the namespace of
+ * the servers. The server that leads writes, and all servers follow.
+ *
+ * Permissions: the permissions of the client. Rights of the account: `list`, `watch`, `create`, `patch` and `delete` of
+ * config maps in the namespace of the servers.
+ *
+ * @module
+ */
+import { hash as digest } from "node:crypto";
+import type { Logger } from "../../kernel/log/log.ts";
+import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
+import { applyObject, deleteObject, type ObjectPlace } from "../../orch/resources/objects.ts";
+import { readRecords, writtenRecords } from "../../rollout/record.ts";
+import type { StagedRecord } from "../../rollout/staged.ts";
+import { packedText, unpackedText } from "../../status/report.ts";
+import type { RolloutShelf } from "./shelf.ts";
+
+/** Label of the config maps. Its value is the revision of the servers. */
+const LABEL = "internal.mesh.io/rollout";
+
+const ENTRY = "rollout";
+
+/** Most characters of an entry. A config map holds 1 MiB. */
+const MOST = 1_400_000;
+
+/** The API's answer to an account without the right. */
+const FORBIDDEN = 403;
+
+/** The account has no right to read the state of rollouts. */
+export class RolloutsForbidden extends Error {
+  override readonly name = "RolloutsForbidden";
+}
+
+/** The content of a config map. */
+interface KeptRecord {
+  readonly record: StagedRecord;
+  /** As it was written. */
+  readonly text: string;
+}
+
+/** Takes a change by another server. Undefined: nothing is kept about the object. */
+export type RecordListener = (key: string, record: StagedRecord | undefined) => void;
+
+export interface MapShelfOptions {
+  readonly client: ApiClient;
+  /** Namespace of the servers. */
+  readonly namespace: string;
+  readonly revision: string;
+  readonly log: Logger;
+}
+
+export class MapShelf implements RolloutShelf {
+  readonly #options: MapShelfOptions;
+  readonly #informer: Informer<unknown>;
+  /** By the name of the config map. */
+  readonly #kept = new Map<string, KeptRecord>();
+  readonly #refused = Promise.withResolvers<never>();
+  #taken: Promise<void> = Promise.resolve();
+  #listener: RecordListener = () => {};
+
+  constructor(options: MapShelfOptions) {
+    const { client, namespace, revision } = options;
+    this.#options = options;
+    this.#informer = new Informer<unknown>(client, {
+      ...{ resource: LOCK_RESOURCES.ConfigMap, namespace, labelSelector: `${LABEL}=${revision}` },
+      project: ({ binaryData }: ApiJson) => binaryData,
+      troubled: ({ status, message }) => {
+        if (status === FORBIDDEN) this.#refused.reject(new RolloutsForbidden(message));
+      },
+    });
+    this.#refused.promise.catch(() => {}); // nobody reads
+    this.#informer.subscribe(({ upserted, removed }) => {
+      this.#taken = this.#taken.then(async () => {
+        for (const { name } of removed) this.#forget(name);
+        for (const { name, value } of upserted) await this.#take(name, value);
+      });
+    });
+  }
+
+  /** Calls a listener with each record, now and after each change. */
+  follow(listener: RecordListener): void {
+    this.#listener = listener;
+    this.again();
+  }
+
+  /** Calls the listener with each record again. */
+  again(): void {
+    for (const { record } of this.#kept.values()) this.#listener(record.key, record);
+  }
+
+  /** Why the state is not read yet. Undefined: no failure is known. */
+  get trouble(): string | undefined {
+    return this.#informer.trouble;
+  }
+
+  /**
+   * Waits until the state is read.
+   *
+   * @throws {RolloutsForbidden} when the account has no right to read the state
+   */
+  async read(): Promise<readonly StagedRecord[]> {
+    this.#informer.start();
+    await Promise.race([this.#informer.whenSynced, this.#refused.promise]);
+    await this.#taken;
+    return [...this.#kept.values()].map(({ record }) => record);
+  }
+
+  async write(records: Iterable<StagedRecord>, signal?: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const call = { manager: "pilot-discovery-rollouts", force: true, ...signal && { signal } };
+    const names = new Set<string>();
+    for (const record of records) {
+      const place = this.#placeOf(record.key);
+      names.add(place.name);
+      const text = writtenRecords([record]);
+      if (this.#kept.get(place.name)?.text === text) continue;
+      const entry = (await packedText(text)).toBase64();
+      if (entry.length > MOST) throw new Error(`${record.key}: its state does not fit into a config map`);
+      const metadata = {
+        labels: { [LABEL]: this.#options.revision },
+        annotations: { "internal.mesh.io/object": record.key },
+      };
+      await applyObject(client, place, { metadata, binaryData: { [ENTRY]: entry } }, call);
+      this.#kept.set(place.name, { record, text });
+    }
+    for (const name of this.#kept.keys()) {
+      if (names.has(name)) continue;
+      await deleteObject(client, { ...this.#placeOf(""), name }, {}, signal && { signal });
+      this.#kept.delete(name);
+    }
+  }
+
+  #placeOf(key: string): ObjectPlace {
+    const { namespace, revision } = this.#options;
+    const name = `mesh-rollout-${revision}-${digest("sha256", key, "hex").slice(0, 20)}`;
+    return { resource: LOCK_RESOURCES.ConfigMap, namespace, name };
+  }
+
+  #forget(name: string): void {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) return;
+    this.#kept.delete(name);
+    this.#listener(kept.record.key, undefined);
+  }
+
+  async #take(name: string, data: unknown): Promise<void> {
+    const entry = isApiJson(data) ? data[ENTRY] : undefined;
+    try {
+      if (typeof entry !== "string" || entry.length > MOST) throw new Error(`expected ${ENTRY} in binaryData`);
+      const text = await unpackedText(Uint8Array.fromBase64(entry));
+      const { namespace } = this.#options;
+      const origin = {
+        from: "file",
+        source: `config map ${namespace}/${name}`,
+        file: "",
+        line: 0,
+        within: "",
+      } as const;
+      const [record] = readRecords(text, origin);
+      if (record === undefined || this.#placeOf(record.key).name !== name) throw new Error("expected another name");
+      if (this.#kept.get(name)?.text === text) return;
+      this.#kept.set(name, { record, text });
+      this.#listener(record.key, record);
+    } catch (error) {
+      this.#options.log.error("the state of a rollout cannot be read, so its object goes everywhere at once", {
+        error,
+        config_map: name,
+      });
+      this.#forget(name);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#informer.stop();
+    await this.#taken;
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Which of several objects comes first: the oldest, then the first by namespace and name.
+ *
+ * @module
+ */
+import type { ObjectMeta } from "../../config/types.ts";
+
+/** Compares objects by precedence. */
+export function byPrecedence(a: { readonly meta: ObjectMeta }, b: { readonly meta: ObjectMeta }): number {
+  const age = a.meta.creationTimestamp - b.meta.creationTimestamp;
+  return age !== 0 ? age : compareTexts(nameOf(a.meta), nameOf(b.meta));
+}
+
+function nameOf({ namespace, name }: ObjectMeta): string {
+  return `${namespace}/${name}`;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,29 @@
+/**
+ * What all parts of a description share: keys of objects, and the comparison of labels.
+ *
+ * @module
+ */
+import { KINDS } from "../../config/kinds/kinds.ts";
+import type { Kind } from "../../config/types.ts";
+import { writtenKey } from "../../finding/origin.ts";
+import type { Labels } from "../../registry/labels.ts";
+import type { DescribedWorld } from "./world.ts";
+
+/** A described part, and the keys of its objects. */
+export interface KeyedPart<T> {
+  readonly part: T;
+  readonly keys: readonly string[];
+}
+
+/** A key in the spelling of the object's author. */
+export function spelledKey(key: string, { store }: Pick<DescribedWorld, "store">): string {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  const known = KINDS.find((one): one is Kind => one === kind);
+  const object = known && store.get(known, namespace, name);
+  return object === undefined ? key : writtenKey(object);
+}
+
+/** Whether a workload has all labels. */
+export function carries(labels: Labels, wanted: Labels): boolean {
+  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}

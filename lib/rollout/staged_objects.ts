@@ -1,0 +1,441 @@
+/**
+ * Objects of which only some proxies have the newest version, the candidate; other proxies have the settled version.
+ *
+ *     change ──> settled objects ──> mesh              candidates ──> forks of the mesh
+ *                  ^───────── a rollout has ended ──────────┘
+ *
+ * Objects without a plan pass through. The cost grows with the change, and with the number of rollouts.
+ *
+ * @module
+ */
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import { chooseProxies, chosenUpTo, placeInOrder, sizeOfStage } from "./choice.ts";
+import { defaultShares, type RolloutDefaults } from "./defaults.ts";
+import type { ErrorRate } from "./errors.ts";
+import { beginRollout, shareOf, type StageFacts, stepRollout, underPlan } from "./machine.ts";
+import { type PlanFault, planOf, type RolloutPlan } from "./plan.ts";
+import { waitsFor } from "./needs.ts";
+import {
+  contentHash,
+  decidedText,
+  noChoice,
+  type RunningRollout,
+  type Staged,
+  type StagedRecord,
+  unseenObject,
+} from "./staged.ts";
+import { changesProtection, isStagedKind, takesPlaceOf, whyNotStaged } from "./stageable.ts";
+
+/** Most rollouts at the same time. Each set of candidates in use has a fork of the mesh; further rollouts wait. */
+export const MAX_ROLLOUTS = 4;
+
+/** Removed and added objects. */
+interface ObjectChange {
+  readonly removed: readonly AnyConfigObject[];
+  readonly added: readonly AnyConfigObject[];
+}
+
+/** Most names of sets of candidates that are remembered. */
+const MAX_NAMES = 1000;
+
+export interface StagedOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The soak time of plans without a soak time. */
+  readonly soakMs: number;
+  /** Plans of objects without a plan of their own. Default: there are none. */
+  readonly defaults?: RolloutDefaults;
+}
+
+export class StagedObjects {
+  readonly #options: StagedOptions;
+  readonly #staged = new Map<string, Staged>();
+  /** The objects with a candidate. */
+  readonly #running = new Map<string, Staged>();
+  /** The objects of staged kinds in the mesh of settled objects, by kind. */
+  readonly #applied = new Map<string, Map<string, AnyConfigObject>>();
+  /** Objects whose settled version has changed. */
+  readonly #dirty = new Set<string>();
+  /** The keys of the objects behind each name of a set of candidates. */
+  readonly #names = new Map<string, readonly string[]>();
+  /** Why the newest version of an object with a plan went everywhere at once. */
+  readonly #atOnce = new Map<string, string>();
+  /** What another server has decided, by object. */
+  readonly #heard = new Map<string, StagedRecord>();
+  /** Increases with every change of a record. */
+  revision = 0;
+
+  constructor(options: StagedOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in what was kept before a restart. Call it before the first change. */
+  restore(records: Iterable<StagedRecord>): void {
+    for (const { key, settled, rollout, choice, before } of records) {
+      this.#staged.set(key, {
+        ...{ settled, candidate: undefined, rollout, choice: noChoice(), total: 0, ends: false },
+        ...{ earlier: choice, before },
+      });
+    }
+  }
+
+  /** The change of the settled objects. */
+  settledChange({ removed, added }: ObjectChange): ObjectChange {
+    const settled = {
+      removed: removed.filter(({ kind }) => !isStagedKind(kind)),
+      added: added.filter(({ kind }) => !isStagedKind(kind)),
+    };
+    const newest = new Map<string, AnyConfigObject | undefined>();
+    for (const object of removed) if (isStagedKind(object.kind)) newest.set(object.key, undefined);
+    for (const object of added) if (isStagedKind(object.kind)) newest.set(object.key, object);
+    if (newest.size + this.#dirty.size === 0) return settled;
+    const now = new Map<string, AnyConfigObject | undefined>();
+    for (const key of this.#dirty) now.set(key, this.#end(key));
+    this.#dirty.clear();
+    const gone = [...newest].flatMap(([key, object]) => object === undefined ? this.#appliedOf(key) ?? [] : []);
+    for (const [key, object] of newest) now.set(key, this.#take(key, object, gone));
+    for (const [key, object] of now) {
+      const before = this.#replace(key, object);
+      if (before === object) continue;
+      if (before !== undefined) settled.removed.push(before);
+      if (object !== undefined) settled.added.push(object);
+    }
+    return settled;
+  }
+
+  /** All settled objects, for a mesh from the beginning. */
+  settledObjects(all: readonly AnyConfigObject[]): AnyConfigObject[] {
+    const present = new Set(all.map(({ key }) => key));
+    const applied = [...this.#applied.values()].flatMap((of) => [...of.values()]);
+    const candidates = [...this.#running.values()].flatMap(({ candidate }) => candidate ?? []);
+    const gone = [...applied, ...candidates].filter(({ key }) => !present.has(key));
+    this.settledChange({ removed: gone, added: all.filter(({ kind }) => isStagedKind(kind)) });
+    const others = all.filter(({ kind }) => !isStagedKind(kind));
+    return [...others, ...[...this.#applied.values()].flatMap((of) => [...of.values()])];
+  }
+
+  /** @returns the object of the key so far */
+  #replace(key: string, object: AnyConfigObject | undefined): AnyConfigObject | undefined {
+    const of = this.#applied.getOrInsertComputed(key.slice(0, key.indexOf("/")), () => new Map());
+    const before = of.get(key);
+    if (object === undefined) of.delete(key);
+    else of.set(key, object);
+    return before;
+  }
+
+  /** @returns the settled version after the end of a rollout */
+  #end(key: string): AnyConfigObject | undefined {
+    const staged = this.#staged.get(key);
+    if (staged?.ends === true) this.#settle(key, staged, staged.candidate);
+    return staged?.settled;
+  }
+
+  #settle(key: string, staged: Staged, object: AnyConfigObject | undefined): void {
+    if (staged.settled === object && staged.rollout === undefined) return;
+    this.#running.delete(key);
+    Object.assign(staged, {
+      settled: object,
+      candidate: undefined,
+      rollout: undefined,
+      choice: noChoice(),
+      ends: false,
+    });
+    staged.earlier = staged.before = undefined;
+    this.revision++;
+  }
+
+  #appliedOf(key: string): AnyConfigObject | undefined {
+    return this.#applied.get(key.slice(0, key.indexOf("/")))?.get(key);
+  }
+
+  /**
+   * Takes the newest version of an object.
+   *
+   * @param gone The objects that all proxies had until this change.
+   * @returns the settled version
+   */
+  #take(
+    key: string,
+    object: AnyConfigObject | undefined,
+    gone: readonly AnyConfigObject[],
+  ): AnyConfigObject | undefined {
+    const plan = object && this.planOf(object);
+    this.#atOnce.delete(key);
+    if (object === undefined || plan === undefined) {
+      this.#running.delete(key);
+      if (this.#staged.delete(key)) this.revision++;
+      return object;
+    }
+    const before = this.#appliedOf(key);
+    const staged = this.#staged.getOrInsertComputed(key, () => unseenObject(before));
+    const { settled, rollout } = staged;
+    const content = contentHash(object);
+    const { now } = this.#options;
+    if (settled === undefined && rollout === undefined && !this.#isSealed) this.#settle(key, staged, object);
+    else if (settled !== undefined && contentHash(settled) === content) this.#settle(key, staged, object);
+    else if (changesProtection(settled, object)) {
+      this.#atOnce.set(key, "the edit changes what protects");
+      this.#settle(key, staged, object);
+    } else if (settled === undefined && gone.some((one) => takesPlaceOf(object, one))) {
+      this.#atOnce.set(key, "the object takes the place of an object with another name");
+      this.#settle(key, staged, object);
+    } else if (rollout?.candidate === content) {
+      this.revision++;
+      this.#running.set(key, staged);
+      staged.candidate = object;
+      staged.rollout = underPlan(rollout, plan, now());
+    } else {
+      this.revision++;
+      this.#running.set(key, staged);
+      staged.candidate = object;
+      staged.rollout = beginRollout(key, content, plan, now());
+      Object.assign(staged, { choice: noChoice(), earlier: undefined, ends: false, before: undefined });
+    }
+    const heard = this.#heard.get(key);
+    if (heard !== undefined && this.#decide(key, staged, object, heard) === "everywhere") {
+      this.#settle(key, staged, object);
+    }
+    return staged.settled;
+  }
+
+  #isSealed = false;
+
+  /** The first reading is over. A new object with a plan is staged from now on. */
+  seal(): void {
+    this.#isSealed = true;
+    // Objects that went while no server ran.
+    for (const [key, { settled, candidate }] of this.#staged) {
+      const isThere = candidate !== undefined || this.#appliedOf(key) === settled;
+      if (isThere && (candidate ?? settled) !== undefined) continue;
+      this.#staged.delete(key);
+      this.revision++;
+    }
+  }
+
+  /** Whether some object has a candidate. */
+  get active(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** The plan in force for an object; undefined: the object goes everywhere at once. */
+  planOf(object: ConfigObject): RolloutPlan | undefined {
+    const { soakMs, defaults } = this.#options;
+    const plan = planOf(object.meta.annotations, soakMs, defaults && defaultShares(object, defaults));
+    return plan === undefined || isFaults(plan) || whyNotStaged(object) !== undefined ? undefined : plan;
+  }
+
+  /** The rollouts, the oldest first. */
+  rollouts(): RunningRollout[] {
+    const found: RunningRollout[] = [];
+    const versions = [...this.#running].flatMap(([key, { settled, candidate }]) =>
+      candidate === undefined ? [] : { key, settled, candidate }
+    );
+    let running = 0;
+    for (const [key, { settled, candidate, rollout, choice, earlier, before }] of this.#running) {
+      if (rollout === undefined || candidate === undefined) continue;
+      const needed = rollout.phase === "taken-back" ? undefined : waitsFor({ key, settled, candidate }, versions);
+      const isRunning = rollout.phase !== "taken-back" && needed === undefined;
+      found.push({
+        ...{ ...rollout, settled, object: candidate, ...choice, before },
+        waits: needed !== undefined
+          ? `it waits for the rollout of ${needed}`
+          : isRunning && ++running > MAX_ROLLOUTS
+          ? "it waits for the end of other rollouts"
+          : "",
+        returns: earlier !== undefined,
+      });
+    }
+    return found;
+  }
+
+  /** The objects whose newest version went everywhere at once in spite of a plan, with the reason. */
+  get atOnce(): ReadonlyMap<string, string> {
+    return this.#atOnce;
+  }
+
+  /** What must be kept for a restart. */
+  *records(): Iterable<StagedRecord> {
+    for (const [key, { settled, rollout, choice, total, earlier, before }] of this.#staged) {
+      const kept = choice.limit < 0 ? earlier : { total, limit: choice.limit };
+      yield { key, settled, rollout, choice: rollout && kept, before: rollout && before };
+    }
+  }
+
+  /** Notes requests and errors before a rollout. */
+  noteBefore(key: string, before: ErrorRate): void {
+    const staged = this.#running.get(key);
+    if (staged === undefined) return;
+    staged.before = before;
+    this.revision++;
+  }
+
+  /** Makes a step of a rollout. `settled`: all proxies have the candidate from the next push on. */
+  step(key: string, facts: StageFacts): "same" | "changed" | "settled" {
+    const staged = this.#staged.get(key);
+    if (staged?.rollout === undefined || staged.ends) return "same";
+    const next = stepRollout(staged.rollout, facts, this.#options.now());
+    if (next === staged.rollout) return "same";
+    this.revision++;
+    if (next === "settled") {
+      staged.ends = true;
+      this.#dirty.add(key);
+      return "settled";
+    }
+    staged.rollout = next;
+    if (next.phase === "taken-back") staged.choice = noChoice();
+    return "changed";
+  }
+
+  /**
+   * Chooses the proxies of a rollout's stage among the concerned proxies.
+   *
+   * @param returning Whether proxies still come back after a restart.
+   * @param elsewhere The places of the concerned proxies of other servers.
+   * @returns whether other proxies of this server are chosen
+   */
+  choose(
+    key: string,
+    concerned: ReadonlySet<string>,
+    returning = false,
+    elsewhere: readonly number[] = [],
+  ): boolean {
+    const staged = this.#staged.get(key);
+    if (staged?.rollout === undefined || staged.ends) return false;
+    const { choice, earlier } = staged;
+    if (!returning) staged.earlier = undefined;
+    staged.total = concerned.size + elsewhere.length;
+    const next = chooseProxies(key, concerned, shareOf(staged.rollout), {
+      ...{ earlier: returning ? earlier : undefined, elsewhere, present: choice.limit },
+    });
+    const isSame = sameProxies(next.proxies, choice.proxies);
+    if (isSame && next.limit === choice.limit) return false;
+    staged.choice = next;
+    this.revision++;
+    return !isSame;
+  }
+
+  /**
+   * Chooses the proxies of this server up to the limit that another server has set.
+   *
+   * @returns whether other proxies of this server are chosen
+   */
+  follow(key: string, concerned: ReadonlySet<string>): boolean {
+    const staged = this.#running.get(key);
+    if (staged === undefined || staged.ends) return false;
+    const { choice: { limit, proxies: before }, earlier, rollout } = staged;
+    // The object came after the decision about it.
+    const decided = limit < 0 && rollout?.phase !== "taken-back" ? earlier?.limit ?? -1 : limit;
+    const proxies = chosenUpTo(key, concerned, decided);
+    staged.choice = { proxies, limit: decided };
+    return !sameProxies(proxies, before);
+  }
+
+  /** This server decides from now on. Proxies of other servers may not be known yet. */
+  lead(): void {
+    this.#heard.clear();
+    for (const staged of this.#running.values()) {
+      const { choice: { limit }, total } = staged;
+      if (limit >= 0) staged.earlier = { total, limit };
+    }
+  }
+
+  /**
+   * Takes what another server has decided about an object.
+   *
+   * @param record Undefined: the other server keeps nothing about the object.
+   * @returns whether proxies of this server may get another version
+   */
+  adopt(key: string, record: StagedRecord | undefined): boolean {
+    if (record === undefined) {
+      this.#heard.delete(key);
+      return false;
+    }
+    this.#heard.set(key, record);
+    const staged = this.#staged.get(key);
+    const newest = staged?.candidate ?? this.#appliedOf(key);
+    // The object has not arrived yet, or its newest version has no plan here.
+    if (staged === undefined || newest === undefined) return false;
+    const before = decidedText(staged);
+    if (this.#decide(key, staged, newest, record) === "everywhere" && staged.candidate !== undefined) {
+      staged.ends = true;
+      this.#dirty.add(key);
+    }
+    return decidedText(staged) !== before;
+  }
+
+  /** Takes a decision about the newest version of an object. `everywhere`: all proxies get the newest version. */
+  #decide(
+    key: string,
+    staged: Staged,
+    newest: AnyConfigObject,
+    { settled, rollout, choice, before }: StagedRecord,
+  ): "everywhere" | "staged" {
+    const content = contentHash(newest);
+    const isSettled = settled !== undefined && contentHash(settled) === content;
+    if (isSettled || changesProtection(settled, newest)) return "everywhere";
+    const isOwn = rollout?.candidate === content;
+    // Here the new object took the place of another object.
+    if (isOwn && settled === undefined && staged.candidate === undefined) return "everywhere";
+    this.#running.set(key, staged);
+    const limit = !isOwn || rollout.phase === "taken-back" ? -1 : choice?.limit ?? -1;
+    if ((staged.settled && contentHash(staged.settled)) !== (settled && contentHash(settled))) {
+      staged.settled = settled;
+      this.#dirty.add(key);
+    }
+    Object.assign(staged, {
+      ...{ candidate: newest, ends: false, before, earlier: isOwn ? choice : undefined, total: choice?.total ?? 0 },
+      choice: { proxies: chosenUpTo(key, staged.choice.proxies, limit), limit },
+    });
+    if (isOwn) staged.rollout = rollout;
+    else if (staged.rollout?.candidate !== content) {
+      const plan = this.planOf(newest);
+      // The other server has not seen the newest version yet.
+      if (plan !== undefined) staged.rollout = beginRollout(key, content, plan, this.#options.now());
+    }
+    return "staged";
+  }
+
+  /** The name of a proxy's set of candidates. Undefined: the proxy has settled objects alone. */
+  candidatesOf(proxy: string): string | undefined {
+    const keys: string[] = [];
+    for (const [key, staged] of this.#running) {
+      if (staged.choice.proxies.has(proxy) || this.#returns(key, staged, proxy)) keys.push(key);
+    }
+    if (keys.length === 0) return undefined;
+    const name = keys.map((key) => `${key}@${this.#staged.get(key)!.candidate!.hash}`).sort().join();
+    if (this.#names.size > MAX_NAMES) this.#names.clear();
+    this.#names.set(name, keys);
+    return name;
+  }
+
+  /** Whether a proxy with the candidate comes back after a restart. */
+  #returns(key: string, { rollout, earlier, choice }: Staged, proxy: string): boolean {
+    if (rollout === undefined || earlier === undefined || rollout.phase === "taken-back") return false;
+    const size = sizeOfStage(earlier.total, shareOf(rollout));
+    if (choice.proxies.size >= size || placeInOrder(proxy, key) > earlier.limit) return false;
+    (choice.proxies as Set<string>).add(proxy);
+    return true;
+  }
+
+  /** The objects of a set of candidates: the parameters of `Mesh.fork`. */
+  fork(name: string): { readonly keys: ReadonlySet<string>; readonly objects: readonly AnyConfigObject[] } {
+    const keys = new Set(this.#names.get(name));
+    const kinds = new Set([...keys].map((key) => key.slice(0, key.indexOf("/"))));
+    const settled = [...kinds].flatMap((kind) => [...this.#applied.get(kind)?.values() ?? []]);
+    return {
+      keys,
+      objects: [
+        ...settled.filter(({ key }) => !keys.has(key)),
+        ...[...keys].flatMap((key) => this.#staged.get(key)?.candidate ?? []),
+      ],
+    };
+  }
+}
+
+function sameProxies(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
+}
+
+function isFaults(plan: RolloutPlan | readonly PlanFault[]): plan is readonly PlanFault[] {
+  return Array.isArray(plan);
+}
