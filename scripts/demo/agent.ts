@@ -27,6 +27,9 @@ export interface AgentProcessOptions {
 /** Longest time from the end of an agent to the end of its Envoy, ms. */
 const OUTLIVED = 30_000;
 
+/** Longest time until an agent listens on a port, ms: for an agent that hangs. */
+const PATIENCE = 90_000;
+
 /** A running agent. */
 export class AgentProcess implements AsyncDisposable {
   readonly folder: string;
@@ -101,6 +104,20 @@ export class AgentProcess implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
+  /**
+   * Waits until a port of 127.0.0.1 takes connections. The agent opens its ports one after the other, and its log says
+   * nothing about most of them. So a client waits here before the first request to a port.
+   *
+   * @throws {Error} With the output so far, when the agent ends first, or when the port stays closed for 90 s.
+   */
+  async listens(port: number): Promise<void> {
+    for (const end = performance.now() + PATIENCE; !await connects(port);) {
+      const reason = this.#over ? "the agent ended first" : performance.now() > end ? "not in time" : undefined;
+      if (reason !== undefined) throw new Error(`port ${port} takes connections: ${reason}:\n${this.output}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
   /** Puts a file in place atomically. */
   async write(path: string, text: string): Promise<void> {
     await Deno.writeTextFile(`${this.folder}/new`, text);
@@ -119,5 +136,16 @@ export class AgentProcess implements AsyncDisposable {
     }
     await this.ended;
     if (this.#isOwn) await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+/** Whether a port of 127.0.0.1 takes a connection. */
+async function connects(port: number): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.ConnectionRefused) return false;
+    throw error;
   }
 }

@@ -41,11 +41,14 @@ Deno.test({
       });
       try {
         await until("the certificate is served", () => agent.output.includes("certificate valid until"));
-        assert.deepEqual(authority.requests.map((request) => request.token), [`Bearer ${token}`]);
+        // A slow answer is asked for again.
+        const tokens = new Set(authority.requests.map((request) => request.token));
+        assert.deepEqual([...tokens], [`Bearer ${token}`]);
         const file = `${agent.folder}/var/run/secrets/tokens/mesh-token`;
         await until("the token is kept", () => existsSync(file));
         assert.equal(await Deno.readTextFile(file), token);
         assert.equal((await Deno.stat(file)).mode! & 0o777, 0o640);
+        await agent.listens(sts);
         const response = await fetch(`http://127.0.0.1:${sts}/token`, {
           method: "POST",
           body: new URLSearchParams({
