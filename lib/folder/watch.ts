@@ -47,10 +47,7 @@ class Folder {
   readonly #events = new TreeEvents((event) => this.#hear(event));
   #work: Promise<void> | undefined;
   #dirty = new Set<string>();
-  readonly #held = new HeldBack(systemClock, (path) => {
-    this.#dirty.add(path);
-    void this.#schedule();
-  });
+  readonly #held: HeldBack;
   #check: ReturnType<typeof setTimeout> | undefined;
   #checking: Promise<void> | undefined;
   /** Callers waiting for a sweep that has not begun. */
@@ -64,6 +61,10 @@ class Folder {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.index = new FolderIndex(options.parse);
+    this.#held = new HeldBack(options.clock ?? systemClock, (path) => {
+      this.#dirty.add(path);
+      void this.#schedule();
+    });
   }
 
   /** Watches first and then reads, so that no change is missed in between. */

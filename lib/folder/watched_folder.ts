@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Clock } from "../kernel/time/clock.ts";
 import type { FolderOptions } from "./file.ts";
 import type { FolderChanges, FolderIndex } from "./index.ts";
 
@@ -11,6 +12,8 @@ export interface WatchOptions {
   /** Path of the folder. */
   readonly root: string;
   readonly parse: FolderOptions;
+  /** Times how long files are held back (see `./held_back.ts`). Default: the machine's clock. */
+  readonly clock?: Pick<Clock, "after">;
   /**
    * Gets each batch of changes in order, and the present content before `watchFolder` resolves. The next batch waits
    * for the promise. Must not throw, except for the signal's reason; the signal aborts when watching ends.

@@ -87,14 +87,20 @@ const EDITS: Readonly<Record<string, (edit: Edit) => Promise<void>>> = {
   },
 };
 
-/** The time for which a missing or half-written file is held back does not pass on a busy machine: it passes on command. */
-function heldClock(): { readonly clock: Clock; passes: boolean } {
-  const state = { passes: false };
+/** A clock whose holds of missing and half-written files end on command: on a busy machine they would end by themselves. */
+function heldClock(): { readonly clock: Clock; pass(): void } {
+  const holds = new Set<() => void>();
+  let isPassing = false;
   const after: Clock["after"] = (ms, run) => {
-    const isHold = ms === REMOVAL_MS || ms === SETTLE_MS;
-    return isHold && !state.passes ? () => {} : systemClock.after(ms, run);
+    if (isPassing || (ms !== REMOVAL_MS && ms !== SETTLE_MS)) return systemClock.after(ms, run);
+    holds.add(run);
+    return () => holds.delete(run);
   };
-  return Object.assign(state, { clock: { ...systemClock, after } });
+  const pass = () => {
+    isPassing = true;
+    for (const run of holds) run();
+  };
+  return { clock: { ...systemClock, after }, pass };
 }
 
 const time = heldClock();
@@ -127,7 +133,7 @@ Deno.test("however an editor replaces the file of a route, no proxy gets a route
       }
     }
     // The watchers would see a missing route: a file that stays away takes the route with it.
-    time.passes = true;
     await Deno.remove(`${folder}/${FILE}`);
+    time.pass();
     await both((last) => !last.includes("rule-"));
   }, { clock: time.clock }));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
+import { until } from "../patience.ts";
 
 const entry = (port: number) =>
   `apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\nmetadata: {name: a}\nspec:\n` +
@@ -22,22 +23,17 @@ Deno.test("a folder below that may not be watched keeps nothing else from being 
   };
   const store = new ConfigStore();
   const source = store.addSource("", 0);
-  let changed = Promise.withResolvers<void>();
   const present: boolean[] = [];
   const seen = () => store.get("ServiceEntry", "default", "a")?.spec.ports?.[0]?.number;
   const edit = async (port: number) => {
-    changed = Promise.withResolvers();
     await Deno.writeTextFile(`${root}/sub/a.yaml`, entry(port));
-    while (seen() !== port) await changed.promise;
+    await until(`port ${port}`, () => seen() === port);
   };
   try {
     const folder = await watchFolder({
       root,
       parse: { defaultNamespace: "default", source: "" },
-      onChanges: (changes) => {
-        source.apply(changes);
-        changed.resolve();
-      },
+      onChanges: (changes) => void source.apply(changes),
       onPresence: (is) => present.push(is),
     });
     assert.equal(seen(), 80, "read at the start");
@@ -45,7 +41,7 @@ Deno.test("a folder below that may not be watched keeps nothing else from being 
     await edit(81);
     closed = false;
     await edit(82);
-    while (!opened.includes(true)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until("the whole folder is watched", () => opened.includes(true));
     await edit(83);
     assert.deepEqual(present, [], "the folder was there all the time");
     await folder.stop();

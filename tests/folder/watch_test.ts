@@ -9,6 +9,8 @@ import { watchFolder } from "../../lib/folder/watch.ts";
 import type { WatchedFolder } from "../../lib/folder/watched_folder.ts";
 import { type FileText, watchFile } from "../../lib/kernel/files/watch_file.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
+import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { PATIENCE } from "../patience.ts";
 
 function entry(name: string, port = 80): string {
@@ -26,9 +28,11 @@ class Fixture {
 
   constructor(readonly base: string, readonly root: string) {}
 
-  async start(): Promise<void> {
+  /** @param clock Times how long files are held back. Default: the machine's clock. */
+  async start(clock: Pick<Clock, "after"> = systemClock): Promise<void> {
     this.watched = await watchFolder({
       root: this.root,
+      clock,
       parse: { defaultNamespace: "default", source: "" },
       onChanges: (changes) => {
         this.source.apply(changes);
@@ -180,22 +184,17 @@ test("a mounted config map swaps all its files at once", async (folder) => {
 
 test("a truncated write never takes objects away", async (folder) => {
   await folder.write("a.yaml", entry("a") + "---\n" + entry("b"));
-  await folder.start();
+  await folder.start(createFakeClock());
   const seen: string[] = [];
   folder.store.subscribe(() => seen.push(folder.live()));
-  // A writer whose pause exceeds the reader's patience has written half a file: after such a pause the round says
-  // nothing.
-  for (let port = 81, took = Infinity; took > 20; port++) {
-    seen.length = 0;
-    const text = new TextEncoder().encode(entry("a", port) + "---\n" + entry("b", port));
-    const began = performance.now();
-    const file = await Deno.open(`${folder.root}/a.yaml`, { write: true, truncate: true });
-    await file.write(text.subarray(0, 150));
-    await file.write(text.subarray(150));
-    file.close();
-    took = performance.now() - began;
-    await folder.lives(`a:${port} b:${port}`);
-  }
+  const text = new TextEncoder().encode(entry("a", 81) + "---\n" + entry("b", 81));
+  const file = await Deno.open(`${folder.root}/a.yaml`, { write: true, truncate: true });
+  await file.write(text.subarray(0, 150));
+  await folder.write("c.yaml", entry("c"));
+  await folder.lives("a:80 b:80 c:80");
+  await file.write(text.subarray(150));
+  file.close();
+  await folder.lives("a:81 b:81 c:80");
   for (const state of seen) assert.match(state, /a:\d+ b:\d+/);
 });
 
@@ -224,37 +223,38 @@ test("a broken file keeps its last good objects, and only it is named", async (f
 });
 
 test("a file that is moved away before it is written keeps its last good objects through a mistake", async (folder) => {
+  const clock = createFakeClock();
   const seen: string[] = [];
   folder.store.subscribe(() => seen.push(folder.live()));
-  await folder.start();
-  // The move has been read before the new file appears. A writer whose pause exceeds the reader's patience has removed
-  // the file: after such a pause the round says nothing.
-  for (let port = 81, took = Infinity; took > REMOVAL_MS / 2; port++) {
-    await folder.write("a.yaml", entry("a", port));
-    await folder.until("a good file", () => folder.findings().length === 0 && folder.live().includes(`a:${port}`));
-    seen.length = 0;
-    const began = performance.now();
-    await Deno.rename(`${folder.root}/a.yaml`, `${folder.root}/a.yaml.bak`);
-    await folder.write("b.yaml", entry("b", port));
-    await folder.until("the move", () => folder.live().includes(`b:${port}`));
-    await folder.write("a.yaml", entry("a", 70000));
-    took = performance.now() - began;
-    await folder.until("a problem", () => folder.findings().length === 1);
-  }
-  assert.ok(seen.length > 0);
+  await folder.write("a.yaml", entry("a"));
+  await folder.start(clock);
+  await Deno.rename(`${folder.root}/a.yaml`, `${folder.root}/a.yaml.bak`);
+  await folder.write("b.yaml", entry("b"));
+  // The move has been read before the new file appears.
+  await folder.lives("a:80 b:80");
+  await clock.advance(REMOVAL_MS - 1);
+  await folder.write("a.yaml", entry("a", 70000));
+  await folder.until("a problem", () => folder.findings().length === 1);
+  await clock.advance(REMOVAL_MS);
+  await folder.write("b.yaml", entry("b", 81));
+  await folder.lives("a:80 b:81");
   for (const state of seen) assert.match(state, /a:\d+/);
 });
 
 test("an edit by sed with a backup keeps the last good objects, and a removal takes them away", async (folder) => {
+  const clock = createFakeClock();
   await folder.write("a.yaml", entry("a", 82));
-  await folder.start();
+  await folder.start(clock);
   const sed = new Deno.Command("sed", { args: ["-i.bak", "s/number: 82/number: 8O/", `${folder.root}/a.yaml`] });
   assert.ok((await sed.output()).success);
   await folder.until("a problem", () => folder.findings().length === 1);
   assert.equal(folder.live(), "a:82");
   assert.match(folder.findings()[0] ?? "", /"8O"/);
   await Deno.remove(`${folder.root}/a.yaml`);
-  await folder.lives("");
+  await folder.write("b.yaml", entry("b"));
+  await folder.lives("a:82 b:80");
+  await clock.advance(REMOVAL_MS);
+  await folder.lives("b:80");
 });
 
 test("a folder that is removed keeps serving, and is read again when it is back", async (folder) => {

@@ -63,6 +63,7 @@ export async function startConfigFolder(
   const folder = await watchFolder({
     root: name,
     parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
+    clock: kernel.clock,
     onChanges: async (changes, signal) => {
       const { appeared, resolved } = changes;
       await paced(logFindings({ appeared: appeared.filter(reports), resolved: resolved.filter(reports) }, kernel), {
