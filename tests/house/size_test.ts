@@ -69,7 +69,6 @@ const APART: Readonly<Record<string, string>> = {
   "lib/debug/": "one page, one file",
   "lib/web/": "one page, one file",
   "lib/discovery/findings/connected_gateways.ts": "one finding, one file",
-  "lib/folder/watched_folder.ts": "the contract between a folder and its watcher",
   "lib/injection/steps/order.ts": "the order of the steps, as a table",
   "lib/kernel/metrics/": "the metrics of one subject, as a table",
   "lib/mesh/": "one index, one file",
