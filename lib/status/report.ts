@@ -7,7 +7,8 @@
  * @module
  */
 import * as z from "zod";
-import type { ApiJson } from "../orch/client/answer.ts";
+import { type ApiJson, isApiJson } from "../orch/client/answer.ts";
+import { packedEntry, unpackedEntry } from "./packed_entry.ts";
 import type { ObjectProgress } from "./progress.ts";
 
 /** Objects by uid. */
@@ -22,31 +23,25 @@ export const GATEWAY_REPORT_LABEL = "internal.mesh.io/gateway-status-report";
 /** Entry of the config map. */
 const ENTRY = "report";
 
-/** Most bytes of a report. A larger report leaves out objects that are live everywhere. */
-const MOST_BYTES = 900_000;
-
-/** Most bytes of an unpacked report. */
-const MOST_UNPACKED = 64 * 1024 * 1024;
-
 const count = z.number().int().nonnegative();
 const rowSchema = z.tuple([count, count, count, count, z.string().max(2048)]);
 const reportSchema = z.object({ objects: z.record(z.string(), rowSchema) });
 
-/** Content of the config map of a report. */
+/**
+ * Content of the config map of a report. A report that does not fit into a config map leaves out objects that are live
+ * everywhere.
+ */
 export async function reportData(report: ServerReport): Promise<ApiJson> {
   const whole = await packed(report);
-  if (whole.length <= MOST_BYTES) return { [ENTRY]: whole.toBase64() };
+  if (whole !== undefined) return { [ENTRY]: whole };
   const unfinished = [...report].filter(([, { live, total }]) => live < total);
-  const part = await packed(new Map(unfinished));
-  return { [ENTRY]: part.length <= MOST_BYTES ? part.toBase64() : "" };
+  return { [ENTRY]: await packed(new Map(unfinished)) ?? "" };
 }
 
 /** Reads a report; undefined: the data are not a report, or have another version's format. */
 export async function readReport(binaryData: unknown): Promise<ServerReport | undefined> {
-  const data = z.object({ [ENTRY]: z.base64().max(2 * MOST_BYTES) }).safeParse(binaryData);
-  if (!data.success) return undefined;
   try {
-    const text = await unpackedText(Uint8Array.fromBase64(data.data[ENTRY]!));
+    const text = await unpackedEntry(isApiJson(binaryData) ? binaryData[ENTRY] : undefined);
     const read = reportSchema.safeParse(JSON.parse(text));
     if (!read.success) return undefined;
     return new Map(
@@ -59,28 +54,9 @@ export async function readReport(binaryData: unknown): Promise<ServerReport | un
   }
 }
 
-async function packed(report: ServerReport): Promise<Uint8Array> {
+async function packed(report: ServerReport): Promise<string | undefined> {
   const rows = [...report].map(([uid, { generation, total, live, rejected, reason }]) =>
     [uid, [generation, total, live, rejected, reason]] as const
   );
-  return await packedText(JSON.stringify({ objects: Object.fromEntries(rows) }));
-}
-
-/** A text in gzip. */
-export async function packedText(text: string): Promise<Uint8Array> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/** The text in gzip. @throws {Error} when the bytes are not a text in gzip, or the text is longer than 64 MiB */
-export async function unpackedText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  for await (const part of stream) {
-    size += part.length;
-    if (size > MOST_UNPACKED) throw new Error("the report is too long");
-    text += decoder.decode(part, { stream: true });
-  }
-  return text + decoder.decode();
+  return await packedEntry(JSON.stringify({ objects: Object.fromEntries(rows) }));
 }

@@ -16,16 +16,13 @@ import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
 import { applyObject, deleteObject, type ObjectPlace } from "../../orch/resources/objects.ts";
 import { readRecords, writtenRecords } from "../../rollout/record.ts";
 import type { StagedRecord } from "../../rollout/staged.ts";
-import { packedText, unpackedText } from "../../status/report.ts";
+import { packedEntry, unpackedEntry } from "../../status/packed_entry.ts";
 import type { RolloutShelf } from "./shelf.ts";
 
 /** Label of the config maps. Its value is the revision of the servers. */
 const LABEL = "internal.mesh.io/rollout";
 
 const ENTRY = "rollout";
-
-/** Most characters of an entry. A config map holds 1 MiB. */
-const MOST = 1_400_000;
 
 /** The API's answer to an account without the right. */
 const FORBIDDEN = 403;
@@ -118,8 +115,8 @@ export class MapShelf implements RolloutShelf {
       names.add(place.name);
       const text = writtenRecords([record]);
       if (this.#kept.get(place.name)?.text === text) continue;
-      const entry = (await packedText(text)).toBase64();
-      if (entry.length > MOST) throw new Error(`${record.key}: its state does not fit into a config map`);
+      const entry = await packedEntry(text);
+      if (entry === undefined) throw new Error(`${record.key}: its state does not fit into a config map`);
       const metadata = {
         labels: { [LABEL]: this.#options.revision },
         annotations: { "internal.mesh.io/object": record.key },
@@ -148,10 +145,8 @@ export class MapShelf implements RolloutShelf {
   }
 
   async #take(name: string, data: unknown): Promise<void> {
-    const entry = isApiJson(data) ? data[ENTRY] : undefined;
     try {
-      if (typeof entry !== "string" || entry.length > MOST) throw new Error(`expected ${ENTRY} in binaryData`);
-      const text = await unpackedText(Uint8Array.fromBase64(entry));
+      const text = await unpackedEntry(isApiJson(data) ? data[ENTRY] : undefined);
       const { namespace } = this.#options;
       const origin = {
         from: "file",

@@ -7,11 +7,12 @@
  * @module
  */
 import type { Logger } from "../../kernel/log/log.ts";
+import { isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { lockOfRevision } from "../../orch/leader/locks.ts";
 import { readShares, type ServerShare, type ServerShares, writtenShares } from "../../rollout/share.ts";
-import { packedText, unpackedText } from "../../status/report.ts";
+import { packedEntry, unpackedEntry } from "../../status/packed_entry.ts";
 import { OtherServerReports, type ReportSubject, ServerOwnReport } from "../status/server_reports.ts";
 
 /** The part of the other servers in the rollouts of this server. */
@@ -48,9 +49,6 @@ const REPORT_TIME = 5000;
 
 const ENTRY = "rollouts";
 
-/** Most characters of a report: a config map holds 1 MiB. */
-const MOST = 1_400_000;
-
 export interface SharedServersOptions {
   readonly client: ApiClient;
   /** Namespace of the servers. */
@@ -80,7 +78,11 @@ export class SharedServers implements RolloutServers {
     this.#options = options;
     this.#subject = {
       ...{ label: "internal.mesh.io/rollout-report", value: revision, begin: "mesh-rollout-report-" },
-      data: async (shares) => ({ [ENTRY]: (await packedText(writtenShares(shares))).toBase64() }),
+      data: async (shares) => {
+        const entry = await packedEntry(writtenShares(shares));
+        if (entry === undefined) throw new Error("the report does not fit into a config map");
+        return { [ENTRY]: entry };
+      },
       read: (data) => this.#read(data),
     };
     this.#own = new ServerOwnReport(client, namespace, server, this.#subject);
@@ -159,10 +161,8 @@ export class SharedServers implements RolloutServers {
   }
 
   async #read(data: unknown): Promise<ServerShares | undefined> {
-    const text = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>)[ENTRY] : "";
-    if (typeof text !== "string" || text.length > MOST) return undefined;
     try {
-      return readShares(await unpackedText(Uint8Array.fromBase64(text)));
+      return readShares(await unpackedEntry(isApiJson(data) ? data[ENTRY] : undefined));
     } catch (error) {
       this.#options.log.warn("a report about rollouts has another form", { error });
       return undefined;
