@@ -77,6 +77,11 @@ export function planOf(
   return stages === undefined || faults.length > 0 ? faults : { stages, paused: paused === "true" };
 }
 
+/** Whether annotations are no plan. */
+export function isFaults(plan: RolloutPlan | readonly PlanFault[]): plan is readonly PlanFault[] {
+  return Array.isArray(plan);
+}
+
 /** @returns undefined: the text has no stages */
 export function stagesOf(text: string, defaultSoakMs: number): RolloutStage[] | undefined {
   if (text.length > MAX_TEXT) return undefined;

@@ -13,7 +13,7 @@ import { chooseProxies, chosenUpTo, placeInOrder, sizeOfStage } from "./choice.t
 import { defaultShares, type RolloutDefaults } from "./defaults.ts";
 import type { ErrorRate } from "./errors.ts";
 import { beginRollout, shareOf, type StageFacts, stepRollout, underPlan } from "./machine.ts";
-import { type PlanFault, planOf, type RolloutPlan } from "./plan.ts";
+import { isFaults, planOf, type RolloutPlan } from "./plan.ts";
 import { waitsFor } from "./needs.ts";
 import {
   contentHash,
@@ -248,6 +248,11 @@ export class StagedObjects {
     return found;
   }
 
+  /** The rollout of an object. Undefined: the object has none. */
+  rollout(key: string): RunningRollout | undefined {
+    return this.rollouts().find((one) => one.key === key);
+  }
+
   /** The objects whose newest version went everywhere at once in spite of a plan, with the reason. */
   get atOnce(): ReadonlyMap<string, string> {
     return this.#atOnce;
@@ -434,8 +439,4 @@ export class StagedObjects {
 
 function sameProxies(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && a.isSubsetOf(b);
-}
-
-function isFaults(plan: RolloutPlan | readonly PlanFault[]): plan is readonly PlanFault[] {
-  return Array.isArray(plan);
 }

@@ -45,8 +45,16 @@ Deno.test("a route waits for a rule that brings its subset; a rule waits for a r
     ]],
     ["the same host by another name", [rule("cart", "v1"), route("cart", "v1")], [
       rule("cart.shop.svc.cluster.local", "v1", "v2"),
-      route("cart.shop", "v2"),
+      route("Cart", "v2"),
     ], [FOR_RULE]],
+    ["a host of another domain", [rule("cart", "v1"), route("cart", "v1")], [
+      rule("cart.shop.svc.other.example", "v1", "v2"),
+      route("cart", "v2"),
+    ], [FOR_ROUTE]],
+    ["a host of two labels", [rule("cart", "v1"), route("cart.shop", "v1")], [
+      rule("cart", "v1", "v2"),
+      route("cart.shop", "v2"),
+    ], []],
     ["a subset goes", [rule("cart", "v1", "v2"), route("cart", "v2")], [rule("cart", "v1"), route("cart", "v1")], [
       FOR_ROUTE,
     ]],

@@ -7,7 +7,7 @@ import { KINDS } from "../../config/kinds/kinds.ts";
 import { joinPath } from "../../config/schema/field.ts";
 import { spelledKey } from "../../config/spelling/istio.ts";
 import type { ConfigObject, Kind } from "../../config/types.ts";
-import { type PlanFault, planOf, ROLLOUT_ANNOTATION, ROLLOUT_ANNOTATIONS } from "../../rollout/plan.ts";
+import { isFaults, type PlanFault, planOf, ROLLOUT_ANNOTATION, ROLLOUT_ANNOTATIONS } from "../../rollout/plan.ts";
 import { whyNotStaged } from "../../rollout/stageable.ts";
 import type { Analyzer } from "../analyzer.ts";
 
@@ -33,5 +33,5 @@ function faultsOf(object: ConfigObject): readonly PlanFault[] {
   if (why !== undefined) return fault(`an object that may be at some proxies only: ${why}`);
   if (!written.includes(ROLLOUT_ANNOTATION)) return fault(`the annotation ${ROLLOUT_ANNOTATION} beside it`);
   const plan = planOf(annotations, 0);
-  return Array.isArray(plan) ? plan : [];
+  return plan !== undefined && isFaults(plan) ? plan : [];
 }

@@ -93,7 +93,7 @@ export class RolloutDriver {
   adopt(key: string, record: StagedRecord | undefined): void {
     const { staged, pipeline } = this.#parts;
     if (this.#servers.leadsSince !== undefined || !staged.adopt(key, record)) return;
-    const object = staged.rollouts().find((one) => one.key === key)?.object;
+    const object = staged.rollout(key)?.object;
     if (object !== undefined) pipeline.rolloutsChanged([object]);
     this.#wake();
   }
@@ -156,7 +156,7 @@ export class RolloutDriver {
       if (staged.follow(key, concerned)) changed.push(object);
       const { live, failing, refused, words } = this.#ownFacts(rollout);
       const places = [...placesOf(key, concerned).values()];
-      const limit = staged.rollouts().find((one) => one.key === key)?.limit ?? -1;
+      const limit = staged.rollout(key)?.limit ?? -1;
       shares.set(key, { ...{ candidate, limit, places }, ...{ live, failing, refused, words } });
     }
     if (changed.length > 0) return pipeline.rolloutsChanged(changed);
@@ -183,10 +183,8 @@ export class RolloutDriver {
       if (rollout.phase === "taken-back") continue;
       const look = await lookAtErrors(rollout, traffic, pipeline.translator.mesh);
       // The object may have changed during the wait.
-      const now = staged.rollouts().find(({ key, candidate }) =>
-        key === rollout.key && candidate === rollout.candidate
-      );
-      if (now === undefined) continue;
+      const now = staged.rollout(rollout.key);
+      if (now?.candidate !== rollout.candidate) continue;
       this.#errors.set(rollout.key, look);
       if (now.before === undefined && look.rate !== undefined) staged.noteBefore(rollout.key, look.rate);
     }
@@ -255,7 +253,7 @@ export class RolloutDriver {
   /** The facts of all servers. A server that has not followed the last choice yet counts as silent. */
   #factsOf(rollout: RunningRollout): StageFacts {
     let facts = this.#ownFacts(rollout);
-    const now = this.#parts.staged.rollouts().find(({ key }) => key === rollout.key) ?? rollout;
+    const now = this.#parts.staged.rollout(rollout.key) ?? rollout;
     for (const { limit, places, live, failing, refused, words } of this.#others(rollout)) {
       facts = {
         ...facts,
@@ -290,7 +288,7 @@ export class RolloutDriver {
 
   #report(key: string, before: RunningRollout, isSettled: boolean): void {
     const { staged, log, ended } = this.#parts;
-    const now = staged.rollouts().find((one) => one.key === key) ?? before;
+    const now = staged.rollout(key) ?? before;
     const facts = { object: key, stage: now.stage + 1, stages: now.plan.stages.length };
     if (now.phase === "taken-back") {
       log.warn("a rollout was stopped, and its object is taken back", { ...facts, reason: now.reason });
