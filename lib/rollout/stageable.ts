@@ -5,6 +5,7 @@
  */
 import type { ConfigObject } from "../config/types.ts";
 import { isKind } from "../config/types.ts";
+import { fullHost } from "../mesh/names.ts";
 import { FORKED_KINDS, type ForkedKind } from "../mesh/options.ts";
 import { compileFilter } from "../patches/compile.ts";
 import { mayRefuse } from "../patches/guards.ts";
@@ -86,15 +87,19 @@ function tlsOf(object: ConfigObject<"DestinationRule">): string {
 /**
  * Whether a new object takes the place of an object that goes, as after a change of its name. The old object goes from
  * all proxies at once, so the new object goes to all proxies at once: no proxy is without both.
+ *
+ * @param domain DNS suffix of the mesh, which completes short hosts.
  */
-export function takesPlaceOf(newest: ConfigObject, gone: ConfigObject): boolean {
-  if (newest.kind !== gone.kind || newest.meta.namespace !== gone.meta.namespace) return false;
+export function takesPlaceOf(newest: ConfigObject, gone: ConfigObject, domain: string): boolean {
+  const { namespace } = newest.meta;
+  const full = (host: string) => fullHost(host, namespace, domain);
+  if (newest.kind !== gone.kind || namespace !== gone.meta.namespace) return false;
   if (isKind(newest, "VirtualService") && isKind(gone, "VirtualService")) {
-    const hosts = new Set(gone.spec.hosts);
-    if (newest.spec.hosts?.some((host) => hosts.has(host)) === true) return true;
+    const hosts = new Set(gone.spec.hosts?.map(full));
+    if (newest.spec.hosts?.some((host) => hosts.has(full(host))) === true) return true;
   }
   if (isKind(newest, "DestinationRule") && isKind(gone, "DestinationRule")) {
-    return newest.spec.host === gone.spec.host;
+    return full(newest.spec.host) === full(gone.spec.host);
   }
   return JSON.stringify(newest.spec) === JSON.stringify(gone.spec);
 }

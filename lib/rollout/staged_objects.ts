@@ -43,6 +43,8 @@ export interface StagedOptions {
   readonly now: () => number;
   /** The soak time of plans without a soak time. */
   readonly soakMs: number;
+  /** DNS suffix of the mesh, which completes short hosts. */
+  readonly domain: string;
   /** Plans of objects without a plan of their own. Default: there are none. */
   readonly defaults?: RolloutDefaults;
 }
@@ -170,13 +172,13 @@ export class StagedObjects {
     const staged = this.#staged.getOrInsertComputed(key, () => unseenObject(before));
     const { settled, rollout } = staged;
     const content = contentHash(object);
-    const { now } = this.#options;
+    const { now, domain } = this.#options;
     if (settled === undefined && rollout === undefined && !this.#isSealed) this.#settle(key, staged, object);
     else if (settled !== undefined && contentHash(settled) === content) this.#settle(key, staged, object);
     else if (changesProtection(settled, object)) {
       this.#atOnce.set(key, "the edit changes what protects");
       this.#settle(key, staged, object);
-    } else if (settled === undefined && gone.some((one) => takesPlaceOf(object, one))) {
+    } else if (settled === undefined && gone.some((one) => takesPlaceOf(object, one, domain))) {
       this.#atOnce.set(key, "the object takes the place of an object with another name");
       this.#settle(key, staged, object);
     } else if (rollout?.candidate === content) {
@@ -230,10 +232,13 @@ export class StagedObjects {
     const versions = [...this.#running].flatMap(([key, { settled, candidate }]) =>
       candidate === undefined ? [] : { key, settled, candidate }
     );
+    const { domain } = this.#options;
     let running = 0;
     for (const [key, { settled, candidate, rollout, choice, earlier, before }] of this.#running) {
       if (rollout === undefined || candidate === undefined) continue;
-      const needed = rollout.phase === "taken-back" ? undefined : waitsFor({ key, settled, candidate }, versions);
+      const needed = rollout.phase === "taken-back"
+        ? undefined
+        : waitsFor({ key, settled, candidate }, versions, domain);
       const isRunning = rollout.phase !== "taken-back" && needed === undefined;
       found.push({
         ...{ ...rollout, settled, object: candidate, ...choice, before },

@@ -26,7 +26,7 @@ function route(version: number): AnyConfigObject {
 
 /** A server: its rollouts, the newest version that it has seen, and the version that other proxies have. */
 class Side {
-  readonly staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+  readonly staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   newest = route(1);
   #applied: AnyConfigObject | undefined;
 

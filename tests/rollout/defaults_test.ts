@@ -46,7 +46,7 @@ Deno.test("entries without a meaning are all named, with what was expected", () 
 
 Deno.test("an edit of an object without a plan is staged by the default, and a plan of its own goes before", () => {
   const defaults = defaultsOf("x/*=10%:1m,100%");
-  const staged = new StagedObjects({ now: () => 0, soakMs: 7, defaults });
+  const staged = new StagedObjects({ now: () => 0, soakMs: 7, domain: "cluster.local", defaults });
   staged.settledChange({ removed: [], added: [route("x", "1s"), route("y", "1s")] });
   staged.seal();
   const stages = () => staged.rollouts().map(({ key, plan }) => [key, plan.stages, plan.paused]);

@@ -24,8 +24,12 @@ const route = (host: string, subset: string) =>
   object("VirtualService", { hosts: ["cart"], http: [{ route: [{ destination: { host, subset } }] }] });
 
 /** A world in which one version of each object is settled and another has come. */
-function edited(before: readonly AnyConfigObject[], after: readonly AnyConfigObject[]): StagedObjects {
-  const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+function edited(
+  before: readonly AnyConfigObject[],
+  after: readonly AnyConfigObject[],
+  domain = "cluster.local",
+): StagedObjects {
+  const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain });
   staged.settledChange({ removed: [], added: before });
   staged.seal();
   staged.settledChange({ removed: before, added: after });
@@ -70,6 +74,14 @@ Deno.test("a route waits for a rule that brings its subset; a rule waits for a r
     ], []],
   ];
   for (const [what, before, after, expected] of cases) assert.deepEqual(waiting(edited(before, after)), expected, what);
+});
+
+Deno.test("the domain of the mesh completes the hosts of rollouts that wait", () => {
+  const full = "cart.shop.svc.mesh.example";
+  const before = [rule("cart", "v1"), route("cart", "v1")];
+  const after = [rule(full, "v1", "v2"), route("cart", "v2")];
+  assert.deepEqual(waiting(edited(before, after, "mesh.example")), [FOR_RULE]);
+  assert.deepEqual(waiting(edited(before, after, "cluster.local")), [FOR_ROUTE], "the rule is about another host");
 });
 
 Deno.test("a waiting rollout goes on when the other has reached all proxies, and stands still while it is taken back", () => {

@@ -34,7 +34,7 @@ const route = (timeout: string, annotations = PLAN as Readonly<Record<string, st
   );
 
 function world(): StagedObjects {
-  const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+  const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   staged.seal();
   return staged;
 }
@@ -74,7 +74,7 @@ Deno.test("what protects is never staged, whatever its annotations say", () => {
 
 /** Requires that an edit goes everywhere at once, or is staged. */
 function goesAtOnce(what: string, before: AnyConfigObject | undefined, after: AnyConfigObject, isAtOnce: boolean) {
-  const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+  const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   staged.settledChange({ removed: [], added: before ? [before] : [] });
   staged.seal();
   const { added } = staged.settledChange({ removed: before ? [before] : [], added: [after] });
@@ -157,11 +157,12 @@ Deno.test("an object under another name goes everywhere at once, as the object o
     ["routes of the same host", route("1s"), route("2s", PLAN, "two"), true],
     ["a rule of the same host", rule("one"), rule("two"), true],
     ["the same content", telemetry("one"), telemetry("two"), true],
+    ["a rule of the same short host", rule("one", "cart"), rule("two", "cart.x.svc.cluster.local"), true],
     ["a rule of another host", rule("one"), rule("two", "b.com"), false],
     ["another kind", rule("one"), route("1s", PLAN, "two"), false],
   ];
   for (const [what, before, after, isAtOnce] of cases) {
-    const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+    const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
     staged.settledChange({ removed: [], added: [before] });
     staged.seal();
     const change = staged.settledChange({ removed: [before], added: [after] });
@@ -266,7 +267,7 @@ Deno.test("a restart in the middle goes on at the stage with the proxies of the 
   staged.choose(next.key, PROXIES);
   const chosen = chooseProxies(next.key, PROXIES, 10).proxies;
   const text = writtenRecords(staged.records());
-  const later = new StagedObjects({ now: () => 0, soakMs: 0 });
+  const later = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   later.restore(readRecords(text, inFile("kept")));
   const settled = later.settledObjects([next]);
   assert.deepEqual(settled.map(contentHash), [contentHash(good)], "others have the last good version");
@@ -279,10 +280,10 @@ Deno.test("a restart in the middle goes on at the stage with the proxies of the 
 
 Deno.test("an edit while no server runs is staged from the kept version", () => {
   const [good, next] = [route("1s"), route("2s")];
-  const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+  const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   staged.settledObjects([good]);
   staged.seal();
-  const later = new StagedObjects({ now: () => 0, soakMs: 0 });
+  const later = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
   later.restore(readRecords(writtenRecords(staged.records()), inFile("kept")));
   assert.deepEqual(later.settledObjects([next]).map(contentHash), [contentHash(good)]);
   later.seal();
@@ -347,7 +348,7 @@ Deno.test("after any events: never more proxies than the stage says, none after 
           staged.choose(present.key, new Set([...PROXIES].filter((_, at) => one.connected[at])));
         } else if (one.do === "restart") {
           const text = writtenRecords(staged.records());
-          staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+          staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
           staged.restore(readRecords(text, inFile("kept")));
           [inMesh] = staged.settledObjects(present ? [present] : []);
           staged.seal();

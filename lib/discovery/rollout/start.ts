@@ -46,9 +46,10 @@ type RolloutSettings = Pick<
  * @throws {StartError} when there is state that cannot be read: the last good versions of objects would be unknown
  */
 export async function readRollouts(
-  { orch, systemNamespace }: {
+  { orch, systemNamespace, domain }: {
     readonly orch?: { readonly kinds: boolean } | undefined;
     readonly systemNamespace: string;
+    readonly domain: string;
   },
   client: ApiClient | undefined,
   settings: RolloutSettings,
@@ -59,7 +60,9 @@ export async function readRollouts(
     throw new StartError(read.faults.map((text) => ({ option: "MESH_ROLLOUT_DEFAULTS", text })));
   }
   const { defaults } = read;
-  const staged = new StagedObjects({ now: () => kernel.clock.now(), soakMs: settings.MESH_ROLLOUT_SOAK, defaults });
+  const staged = new StagedObjects({
+    ...{ now: () => kernel.clock.now(), soakMs: settings.MESH_ROLLOUT_SOAK, domain, defaults },
+  });
   if (orch?.kinds) return client && await sharedRollouts(staged, client, systemNamespace, settings, kernel);
   const folder = settings.MESH_ROLLOUT_DIR;
   if (folder === "") {

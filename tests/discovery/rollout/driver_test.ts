@@ -75,7 +75,7 @@ class World implements AsyncDisposable {
   }
 
   static async start(shelf: TestShelf, objects: readonly object[], returnTime = 0): Promise<World> {
-    const staged = new StagedObjects({ now: () => Date.now(), soakMs: 0 });
+    const staged = new StagedObjects({ now: () => Date.now(), soakMs: 0, domain: "cluster.local" });
     staged.restore(await shelf.read());
     return new World(shelf, staged, objects, returnTime);
   }

@@ -32,7 +32,7 @@ const route = (timeout: string) => ({
 
 /** Eight proxies that acknowledge everything, a rollout, and a Prometheus whose answers are asked for at once. */
 class World implements AsyncDisposable {
-  readonly staged = new StagedObjects({ now: () => Date.now(), soakMs: 0 });
+  readonly staged = new StagedObjects({ now: () => Date.now(), soakMs: 0, domain: "cluster.local" });
   readonly fixture = new Fixture({ staged: this.staged });
   readonly ledger = new PushLedger();
   readonly states: ReturnType<Fixture["join"]>[] = [];

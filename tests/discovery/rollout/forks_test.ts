@@ -53,7 +53,7 @@ Deno.test("each proxy has the resources of a mesh with its candidates and the se
       fc.array(fc.boolean(), { minLength: 5, maxLength: 9 }),
       fc.array(fc.boolean(), { minLength: 7, maxLength: 11 }),
       async (steps, planned, stepped) => {
-        const staged = new StagedObjects({ now: () => 0, soakMs: 0 });
+        const staged = new StagedObjects({ now: () => 0, soakMs: 0, domain: "cluster.local" });
         staged.seal();
         let turn = 0;
         const { fixture, joined, networks, farStates } = play(withPlans(steps, planned), true, SETTINGS, undefined, {
