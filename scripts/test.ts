@@ -8,10 +8,10 @@
  * Ends with a line, `N passed, N failed, N skipped`. Exits with 1 if a test failed, did not end in time, or was skipped
  * while `CI` is set: with `CI`, every component must be present.
  *
- * Properties take the same random values in each run. `MESH_PROPERTY_RUNS=1000` takes new and longer ones, and so many of
- * them where a property's file reads the variable.
+ * Properties take the same random values in each run. `MESH_PROPERTY_RUNS=1000` takes new and longer ones, and at least so
+ * many of them. Such a run names its seed, and `MESH_PROPERTY_SEED` takes the values of that run again.
  *
- * Permissions: read and write (a temporary file), run (deno), env (CI, MESH_PROPERTY_RUNS).
+ * Permissions: read and write (a temporary file), run (deno), env (CI, MESH_PROPERTY_RUNS, MESH_PROPERTY_SEED).
  *
  * @module
  */
@@ -22,6 +22,7 @@ import { isolatesOf, lastTests, testFiles, writeIsolates } from "./test/isolates
 import { slowest, type TestCase, testCases } from "./test/junit.ts";
 import { type ClusterProcess, startClusterProcess } from "./test/cluster_process.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
+import { type PropertyValues, propertyValues, withPropertyValues } from "./test/property_values.ts";
 import { GroupQueue } from "./test/queue.ts";
 import { isWanted, type WantedTests, wantedTests } from "./test/wanted.ts";
 
@@ -36,7 +37,7 @@ const GROUP_DEADLINE = {
   ...{ "API server": 20 * 60_000, tools: 20 * 60_000, cluster: 20 * 60_000, suite: 20 * 60_000 },
 };
 
-/** The same for a run with the long tests of clusters, ms. */
+/** The same for a run with the long tests of clusters, or with more values of properties, ms. */
 const LONG_DEADLINE = 60 * 60_000;
 
 /** On two slow cores, with all modules to fetch, beside tests: ten minutes and some more, ms. */
@@ -44,11 +45,6 @@ const BUILD_DEADLINE = 25 * 60_000;
 
 /** The slow tests that a run names: a test of at least so many seconds, and at most so many tests. */
 const SLOW = { atLeast: 20, most: 15 };
-
-/** Properties have one seed, unless somebody looks for faults with more runs, new seeds and longer lists. */
-const SEED = [
-  Deno.env.has("MESH_PROPERTY_RUNS") ? "--preload=scripts/test/long_values.ts" : "--preload=scripts/test/fixed_seed.ts",
-];
 
 interface GroupResult {
   readonly cases: readonly TestCase[];
@@ -82,9 +78,13 @@ async function deno(args: readonly string[], deadline: number, env: Readonly<Rec
   return { code: status.code, late, text: out + err };
 }
 
-async function runGroup(group: TestGroup, filter: string | undefined): Promise<GroupResult> {
+async function runGroup(
+  group: TestGroup,
+  filter: string | undefined,
+  values: PropertyValues,
+): Promise<GroupResult> {
   const started = performance.now();
-  const long = Deno.env.get("MESH_TEST_LONG") === "1";
+  const long = Deno.env.get("MESH_TEST_LONG") === "1" || values.seed !== undefined;
   const deadline = long ? LONG_DEADLINE : GROUP_DEADLINE[group.needs ?? "plain"];
   await using folder = await temporaryFolder();
   const report = `${folder.path}/report.xml`;
@@ -100,11 +100,12 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
   // The tests of a cluster share the cluster, one file after the other.
   const parallel = group.needs === "cluster" ? [] : ["--parallel"];
-  const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind, ...SEED];
+  const args = ["test", "--quiet", "--no-prompt", ...parallel, `--junit-path=${report}`, ...kind, ...values.options];
   if (filter !== undefined) args.push(`--filter=${filter}`);
   await using cluster = group.needs === "cluster" ? await sharedCluster() : undefined;
-  const env = cluster === undefined ? {} : { MESH_TEST_CLUSTER: cluster.folder };
-  const { code, late, text } = await deno([...args, ...group.permissions, ...paths], deadline, env);
+  const env = { ...values.variables, ...(cluster !== undefined && { MESH_TEST_CLUSTER: cluster.folder }) };
+  const permissions = withPropertyValues(group.permissions, values);
+  const { code, late, text } = await deno([...args, ...permissions, ...paths], deadline, env);
   const cases = testCases(existsSync(report) ? await Deno.readTextFile(report) : "")
     .filter(({ name }) => isWanted(name, filter));
   const seconds = (performance.now() - started) / 1000;
@@ -178,17 +179,21 @@ function count(cases: readonly TestCase[], result: TestCase["result"]): number {
   return cases.filter((c) => c.result === result).length;
 }
 
-/** The tests on the command line. Ends the run if the command line is invalid. */
-function asked(): WantedTests {
+/** The tests on the command line, and the values of properties. Ends the run if an argument or a variable is invalid. */
+function asked(): WantedTests & { readonly values: PropertyValues } {
   try {
-    return wantedTests(Deno.args, (path) => existsSync(`${root}/${path}`));
+    const values = propertyValues(
+      (name) => Deno.env.get(name),
+      crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000_000,
+    );
+    return { ...wantedTests(Deno.args, (path) => existsSync(`${root}/${path}`)), values };
   } catch (error) {
     console.log((error as Error).message);
     Deno.exit(1);
   }
 }
 
-const { paths, filter } = asked();
+const { paths, filter, values } = asked();
 const groups = testGroups(root, paths);
 const ci = Deno.env.get("CI") !== undefined;
 const wide = Math.max(...groups.map(({ name }) => name.length));
@@ -214,7 +219,9 @@ async function checkTypes(): Promise<void> {
 
 /** Runs groups until no group is left. @param waiting see {@linkcode GroupQueue.take} */
 async function work(waiting: boolean): Promise<void> {
-  for (let group; (group = await queue.take(waiting)) !== undefined;) tell(group, await runGroup(group, filter));
+  for (let group; (group = await queue.take(waiting)) !== undefined;) {
+    tell(group, await runGroup(group, filter, values));
+  }
 }
 
 /** Prints the result of a group, and adds it up. */
@@ -236,6 +243,7 @@ function tell(group: TestGroup, { cases, output, trouble, seconds }: GroupResult
   if (failed > 0) console.log(`${output}\n${group.name}: ${trouble ?? `${failed} failed`}`);
 }
 
+if (values.seed !== undefined) console.log(`properties: new values, MESH_PROPERTY_SEED=${values.seed}`);
 const whole = paths.length === 0 && filter === undefined;
 if (!whole) console.log("types are not checked in a part of a run; deno task dev and deno task ok check them");
 // A worker prefers groups that compute. The other worker prefers groups that wait, and checks the types before.

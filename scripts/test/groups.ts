@@ -107,8 +107,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // The commands in the page.
   readme: [READ, TEMP, ENV, NET, RUN],
-  // Leased ports, expected files, manifests, a program with much output, image archives.
-  scripts: [READ, TEMP, ENV, NET, "--allow-run=sh,tar,ln,gcc,rm,unshare", "--allow-sys=uid"],
+  // Leased ports, expected files, manifests, programs of the tests, image archives.
+  scripts: [READ, TEMP, ENV, NET, `${DENO},sh,tar,ln,gcc,rm,unshare`, "--allow-sys=uid"],
   // Sockets of both ends, and a process with measured memory.
   sockets: [READ, TEMP, ENV, NET, DENO],
   // Real Envoys.

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TunnelWorld, type WorldObject } from "./support/world.ts";
 import { VARIANTS } from "./support/variants.ts";
+import { runs } from "../properties.ts";
 
 /** A change of an object, with or without a look at the resources afterwards. */
 const change = fc.record({
@@ -34,7 +35,7 @@ Deno.test("after random changes, resources equal the resources of a new index", 
       sizes.push(fresh.length);
       assert.deepEqual(versionsOf(world), fresh);
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 600) },
+    { numRuns: runs(600) },
   );
   assert.ok(Math.max(...sizes) > 6, `the largest world has ${Math.max(...sizes)} resources`);
 });
@@ -47,6 +48,6 @@ Deno.test("the order of objects changes no resource", () => {
       const inOrder = versionsOf(new TunnelWorld().put(...last.values()));
       assert.deepEqual(inOrder, versionsOf(new TunnelWorld().put(...sorted)));
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 200) },
+    { numRuns: runs(200) },
   );
 });

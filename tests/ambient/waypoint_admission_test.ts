@@ -7,6 +7,7 @@ import { ResourceTable } from "../../lib/resource/set.ts";
 import { MESH } from "../mesh/tunnel/objects.ts";
 import { VARIANTS } from "./support/variants.ts";
 import { objectsOf, TunnelWorld, type WorldObject } from "./support/world.ts";
+import { runs } from "../properties.ts";
 
 const gateway = (listener: string, name = "gate") => `
 apiVersion: gateway.networking.k8s.io/v1
@@ -167,7 +168,7 @@ Deno.test("after random changes, lists and policies equal those of a new start, 
       for (const name of texts) assert.ok(names.has(name), name);
       lists += texts.length;
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 400) },
+    { numRuns: runs(400) },
   );
   assert.ok(lists > 50, `${lists} lists`);
 });

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { AnalyzedFolder } from "./support/analyzed.ts";
+import { runs } from "../properties.ts";
 
-/** Runs of the property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+/** Runs of the property. */
+const RUNS = runs(100);
 
 const NAMESPACES = ["shop", "pay"] as const;
 const namespace = fc.constantFrom(...NAMESPACES);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { changedBy, proofWorld, without, type WrittenDocument } from "./support/proof_world.ts";
+import { runs } from "../properties.ts";
 
 const document = (kind: string, namespace: string, name: string, spec: object): WrittenDocument => ({
   ...{ apiVersion: "networking.mesh.io/v1", kind, metadata: { namespace, name }, spec },
@@ -40,7 +41,7 @@ Deno.test("an import that another import covers changes nothing, in a namespace'
         }
       },
     ),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 60) },
+    { numRuns: runs(60) },
   );
   assert.ok(followed > 10, `${followed} were followed`);
 });
@@ -89,7 +90,7 @@ Deno.test("a host that is reported to have lost its connections gets other conne
         assert.ok(changed.length > 0, `${finding.message}: without ${winner} the listener is the same`);
       }
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 60) },
+    { numRuns: runs(60) },
   );
   assert.ok(followed > 0);
 });

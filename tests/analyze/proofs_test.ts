@@ -14,10 +14,11 @@ import { tree } from "../discovery/random_trees.ts";
 import { followed } from "./support/followed.ts";
 import { proofWorld, type WrittenDocument } from "./support/proof_world.ts";
 import { PROOFS } from "./support/proofs.ts";
+import { runs, seedOr } from "../properties.ts";
 
-/** Random meshes of each sort; `MESH_PROPERTY_RUNS=200` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 4);
-const SEED = Number(Deno.env.get("FC_SEED") ?? 20264);
+/** Random meshes of each sort. */
+const RUNS = runs(4);
+const SEED = seedOr(20264);
 
 const isValid = (written: WrittenDocument) =>
   parseObject(written, inFile("x"), { defaultNamespace: "default" }).object !== undefined;

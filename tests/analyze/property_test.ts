@@ -4,9 +4,10 @@ import { parseObject } from "../../lib/config/object.ts";
 import { inFile } from "../config/origins.ts";
 import { name, namespace, type Tree, tree } from "../discovery/random_trees.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";
+import { runs } from "../properties.ts";
 
-/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+/** Runs of each property. */
+const RUNS = runs(100);
 
 const kinds = ["ServiceEntry", "WorkloadEntry", "VirtualService", "DestinationRule", "Sidecar", "Gateway"] as const;
 

@@ -13,6 +13,7 @@ import type { ApiClient } from "../../lib/orch/client/client.ts";
 import { TokenBucket } from "../../lib/orch/client/token_bucket.ts";
 import { type Clock, sleepWith } from "../../lib/kernel/time/clock.ts";
 import { setImmediate } from "node:timers";
+import { runs } from "../properties.ts";
 
 function token(subject: string): string {
   const part = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
@@ -181,7 +182,7 @@ Deno.test("in every order of coming and going the bounds hold, a group's questio
       }
       assert.deepEqual(of("waits"), []);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

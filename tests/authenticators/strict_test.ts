@@ -9,6 +9,7 @@ import { xfccAuthenticator } from "../../lib/authenticators/xfcc.ts";
 import { MAX_XFCC_LENGTH, parseXfcc } from "../../lib/authenticators/xfcc_header.ts";
 import { workloadUri } from "../../lib/pki/spiffe.ts";
 import { ANONYMOUS_TLS, caller } from "./support/callers.ts";
+import { runs } from "../properties.ts";
 
 const domains = { own: "cluster.local", aliases: [] };
 const gateways = xfccAuthenticator(parseRanges("10.0.0.0/8"), () => domains);
@@ -66,7 +67,7 @@ Deno.test("for any header from a client before its gateway's element, the client
       const identity = await proven(`${sent}${border}${own}`);
       assert.ok(identity === undefined || identity === CLIENT, `${sent}${border}${own} proves ${identity}`);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -96,7 +97,7 @@ Deno.test("a header is read where all of it has the grammar, and refused whole o
     fc.property(fc.oneof(mixed, hostile, appended), (header) => {
       assert.equal(isRead(header) ?? WITNESS.test(header), WITNESS.test(header), header);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -216,7 +217,7 @@ Deno.test("the account of a token is two names of the orchestrator, and nothing 
       if (match === null) assert.throws(() => accountIdentity(text, domains), NotAuthenticated, text);
       else assert.deepEqual(Object.values(accountIdentity(text, domains)), ["cluster.local", match[1], match[2]]);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   const long = (n: number) => "a".repeat(n);
   assert.throws(() => accountIdentity(`system:serviceaccount:${long(64)}:b`, domains), NotAuthenticated);
@@ -255,6 +256,6 @@ Deno.test("the SPIFFE ID of a workload is read where the standard's grammar and 
       if (match === null) assert.throws(() => workloadIdentity(text, domains), NotAuthenticated, text);
       else assert.deepEqual(Object.values(workloadIdentity(text, domains)).slice(1), [match[1], match[2]]);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -12,6 +12,7 @@ import { verifyChain } from "../../lib/pki/chain.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
 import { DAY, HOUR, makeRoot, NOW, P256 } from "../pki/support/make.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
+import { runs } from "../properties.ts";
 
 const LIFETIME = 100 * DAY;
 const log = silentLog().scope("pkica");
@@ -338,7 +339,7 @@ Deno.test("whatever happens in whatever order, each leaf that is valid leads to 
       assert.equal(new Set(current.map(({ rootsPem }) => rootsPem)).size, 1, "all come to the same roots");
       assert.ok(current[0]!.certificate.notAfter - clock.now() > 0.2 * LIFETIME - DAY, "the root is a fresh one");
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

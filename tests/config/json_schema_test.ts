@@ -10,6 +10,7 @@ import { DecodeContext, isObject } from "../../lib/config/schema/field.ts";
 import { parseYaml } from "../../lib/config/yaml/parse.ts";
 import { splitDocuments } from "../../lib/config/yaml/split.ts";
 import { inFile } from "./origins.ts";
+import { runs } from "../properties.ts";
 
 const REFERENCE = new URL("../../docs/reference/schemas/", import.meta.url);
 const DATA = new URL("../testdata/config/", import.meta.url);
@@ -152,7 +153,7 @@ Deno.test("after any change of one place in a sample, schema and decoding still 
       const [mine, theirs] = [decodes(kind, next), validates(printed.get(kind)!.spec, next)];
       assert.equal(theirs, mine, `${kind} ${path.join(".")}: ${JSON.stringify(next)}`);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -6,6 +6,7 @@ import { Findings } from "../../lib/finding/findings.ts";
 import { hostProblem, hostsOverlap, isHostWithin, wildcardHostProblem } from "../../lib/config/validation/names.ts";
 import { isCidr, isIpAddress } from "../../lib/config/validation/network.ts";
 import { checkRegex, compilationSteps, compileBounded, programSteps } from "../../lib/config/validation/regex.ts";
+import { runs } from "../properties.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -46,7 +47,7 @@ test("a host of several labels without wildcard is judged the same whether wildc
       const host = labels.join(".");
       assert.equal(wildcardHostProblem(host) === undefined, hostProblem(host) === undefined, host);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -164,7 +165,7 @@ test("every simple expression compiles, and is accepted without compiling", () =
     fc.property(fc.array(sign, { maxLength: 8 }).map((signs) => signs.join("")), (regex) => {
       if (isSimple(regex)) assert.doesNotThrow(() => RE2JS.compile(regex));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
   for (const regex of ["/api/v1/.*", "^[A-Za-z0-9_-]+$", "/users/[^/]+/cart", "https?://a\\.b", ".*"]) {
     assert.ok(isSimple(regex), regex);
@@ -186,7 +187,7 @@ test("the estimate of steps never falls far below the real program", () => {
         assert.ok(size <= 8 * programSteps(regex) + 20, `${regex}: ${size} against ${programSteps(regex)}`);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

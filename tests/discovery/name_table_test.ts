@@ -9,8 +9,9 @@ import { NAME_TABLE_TYPE_URL } from "../../lib/translate/name_table/encode.ts";
 import type { ConnectControl } from "../../lib/xds/protocol/source.ts";
 import { Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+const RUNS = runs(100);
 
 const CAPTURES = { DNS_CAPTURE: { stringValue: "true" }, DNS_AUTO_ALLOCATE: { stringValue: "true" } };
 

@@ -6,6 +6,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { OfflineMesh } from "../../lib/offline/offline_mesh.ts";
 import { meshOf, readsOf } from "../offline/mesh_of.ts";
 import { contents, texts } from "./fixture.ts";
+import { runs } from "../properties.ts";
 
 type Settings = Partial<SettingsOf<"pilot-discovery">>;
 
@@ -503,6 +504,6 @@ Deno.test("after any changes clients, gateways and waypoints have what a fresh s
       assert.deepEqual(before.map(contents), states(world(worlds.at(-1) ?? [])).map(contents));
       assert.deepEqual(mesh.failures, []);
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 60) },
+    { numRuns: runs(60) },
   );
 });

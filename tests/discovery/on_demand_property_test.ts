@@ -11,8 +11,9 @@ import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_sta
 import { CLUSTER, EXTENSION_CONFIG, LISTENER, ROUTE } from "../../lib/xds/protocol/types.ts";
 import type { TestNode } from "./fixture.ts";
 import { manySteps, play } from "./random_steps.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 25);
+const RUNS = runs(25);
 
 const of = (state: ProxyState, type: string): EncodedResource[] =>
   (state.resourceSets(type) ?? []).flatMap((set) => [...set]);

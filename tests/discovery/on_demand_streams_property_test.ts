@@ -13,8 +13,9 @@ import type { envoy } from "../../proto/gen/types.ts";
 import { AskingClient } from "./asking_client.ts";
 import { Fixture, service } from "./fixture.ts";
 import { manySteps, play } from "./random_steps.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 10);
+const RUNS = runs(10);
 
 type Chosen = envoy.config.route.v3.VirtualHost | undefined;
 

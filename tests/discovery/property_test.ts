@@ -6,9 +6,10 @@ import { covers } from "../../lib/mesh/host_match.ts";
 import { contents, Fixture, texts } from "./fixture.ts";
 import { manySteps, play, SETTINGS, type Step, step } from "./random_steps.ts";
 import { FarCluster, transportSettings } from "./random_transport.ts";
+import { runs } from "../properties.ts";
 
-/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+/** Runs of each property. */
+const RUNS = runs(100);
 
 /**
  * A check of one world, followed by a turn of the event loop. Until the turn a world stays in memory, by its weak

@@ -4,9 +4,10 @@ import fc from "fast-check";
 import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { contents, Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
+import { runs } from "../properties.ts";
 
-/** Runs of the property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+/** Runs of the property. */
+const RUNS = runs(100);
 
 /** An event loop that turns once after each step of a push, on the test's command. */
 class Turns {

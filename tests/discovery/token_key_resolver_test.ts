@@ -12,6 +12,7 @@ import {
 } from "../../lib/discovery/lookups/token_keys/resolver.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { inFile } from "../config/origins.ts";
+import { runs } from "../properties.ts";
 
 type Policy = ConfigObject<"RequestAuthentication">;
 
@@ -218,6 +219,6 @@ Deno.test("in any order of events each named place has its last fetched keys, wi
       await clock.advance(KEPT_UNUSED_MS);
       assert.deepEqual([clock.pending(), pending.length], [0, 0]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

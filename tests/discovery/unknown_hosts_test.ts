@@ -10,6 +10,7 @@ import type { ProxyView } from "../../lib/xds/protocol/source.ts";
 import { CLUSTER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { StreamClient } from "../xds/support/stream_client.ts";
 import { Fixture, service } from "./fixture.ts";
+import { runs } from "../properties.ts";
 
 const names = new InternedNames();
 
@@ -141,6 +142,6 @@ Deno.test("in random lives the number of unknown hosts is that of the open sidec
       for (const { asked } of open.values()) asked.close();
       assert.equal(unknown.size, 0);
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 30) },
+    { numRuns: runs(30) },
   );
 });

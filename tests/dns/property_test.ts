@@ -11,6 +11,7 @@ import { buildLookupTable } from "../../lib/dns/table/lookup.ts";
 import type { NameTable } from "../../lib/dns/table/types.ts";
 import { query, reply } from "./support/ask.ts";
 import { resolve } from "./support/resolve.ts";
+import { runs } from "../properties.ts";
 
 const label = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/);
 const name = fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) => labels.join("."));
@@ -79,7 +80,7 @@ Deno.test("any table answers any question as the rules say, with wildcards, alia
         assert.deepEqual(resolve(table, question), expected(model, domain, question), question);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -162,7 +163,7 @@ Deno.test("an alias of any length keeps to the size, and an alias without room i
       if (answers.length > 0) assert.equal(answers[0], `${text}.s.local CNAME ${text}`);
       for (const record of answers.slice(1)) assert.ok(record.startsWith(`${text} A 10.0.0.`));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -18,6 +18,7 @@ import { exchange } from "../envoy/requests.ts";
 import { callerEcho } from "./support/caller_echo.ts";
 import { writeIdentity } from "./support/identity_files.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { runs, seedOr } from "../properties.ts";
 
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
@@ -262,8 +263,8 @@ Deno.test({
           );
         }
         const steps = fc.sample(anyStep, {
-          numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 15),
-          seed: Number(Deno.env.get("FC_SEED") ?? 20263),
+          numRuns: runs(15),
+          seed: seedOr(20263),
         });
         const counts = new Map<string, number>();
         for (const step of steps) {

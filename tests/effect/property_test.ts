@@ -9,9 +9,10 @@ import { manySteps, play } from "../discovery/random_steps.ts";
 import { type Tree, tree } from "../discovery/random_trees.ts";
 import { delivered, leadsTo } from "./delivered.ts";
 import { partSteps } from "./random_parts.ts";
+import { runs } from "../properties.ts";
 
-/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 40);
+/** Runs of each property. */
+const RUNS = runs(40);
 
 function analysisOf(fixture: Fixture): EffectAnalysis {
   const analysis = new EffectAnalysis({ object: (key) => fixture.objects.get(key) });

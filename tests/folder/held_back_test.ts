@@ -6,6 +6,7 @@ import { formatFinding } from "../../lib/finding/finding.ts";
 import { HeldBack, REMOVAL_MS, SETTLE_MS } from "../../lib/folder/held_back.ts";
 import { FolderIndex } from "../../lib/folder/index.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { runs } from "../properties.ts";
 
 const OPTIONS = { defaultNamespace: "default", source: "" };
 
@@ -308,6 +309,6 @@ Deno.test("property: an object lives as long as a file has it or had it within t
       assert.equal(folder.live(), fresh.live());
       assert.deepEqual(folder.findings(), fresh.findings());
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -6,6 +6,7 @@ import { ConfigStore } from "../../lib/config/store.ts";
 import type { FolderObject } from "../../lib/folder/file.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { inFile } from "../config/origins.ts";
+import { runs } from "../properties.ts";
 
 const OPTIONS = { defaultNamespace: "default", source: "" };
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -286,7 +287,7 @@ function picture(index: FolderIndex, live: ReadonlyMap<string, FolderObject>) {
   };
 }
 
-const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? "200");
+const RUNS = runs(200);
 
 const validDocument = fc.oneof(
   {

@@ -7,8 +7,9 @@ import * as fc from "fast-check";
 import { isolatedHostnames, needsOwnHost } from "../../lib/gateway_api/attach/isolation.ts";
 import type { BoundListener, GatewayView, ListenerView } from "../../lib/gateway_api/attach/types.ts";
 import { AttachWorld, type Manifest } from "./attach_world.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = 300;
+const RUNS = runs(300);
 const API = "gateway.networking.k8s.io/v1";
 /** Hosts of requests. */
 const HOSTS = ["a.com", "x.a.com", "y.x.a.com", "b.com", "x.b.com", "com"];
@@ -303,6 +304,6 @@ Deno.test("a kept view is the view of a fresh start after any change", () => {
         view.listeners.map(({ owner, spec, serves, conflicted }) => [owner.key, spec.name, serves, conflicted]);
       assert.deepEqual(shown(built.view("gw")), shown(fresh.view("gw")));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

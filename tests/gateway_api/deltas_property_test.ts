@@ -20,10 +20,9 @@ import { GatewayApiVerdicts } from "../../lib/gateway_api/groups/verdicts.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { type Manifest, world, worldTrees } from "./random_gateway_worlds.ts";
 import type { World } from "./reference_model.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("DELTA_WORLDS") ?? 100);
-const SEED = Deno.env.get("FC_SEED");
-const PARAMETERS = { numRuns: RUNS, ...(SEED && { seed: Number(SEED) }) };
+const RUNS = runs(100);
 
 const SETTINGS = defaultSettings("pilot-discovery", { PILOT_ENABLE_ALPHA_GATEWAY_API: true });
 /** Kinds of facts among the manifests. */
@@ -245,7 +244,7 @@ Deno.test("after any edits and written statuses, derived objects and verdicts ar
         assert.deepEqual(kept.state(), new Derived(trees).state(), `after edit ${at}`);
       }
     }),
-    PARAMETERS,
+    { numRuns: RUNS },
   );
   assert.ok(refreshes > RUNS / 2);
 });

@@ -8,8 +8,9 @@ import type { OfflineMesh } from "../../lib/offline/offline_mesh.ts";
 import { contents, texts } from "../discovery/fixture.ts";
 import { meshOf, readsOf } from "../offline/mesh_of.ts";
 import { api, document } from "./folder_world.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("TARGET_WORLDS") ?? 60);
+const RUNS = runs(60);
 
 const GATEWAYS = ["edge", "back"] as const;
 type GatewayName = (typeof GATEWAYS)[number];

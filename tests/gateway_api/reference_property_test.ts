@@ -1,8 +1,6 @@
 /**
  * Random Gateways, ListenerSets, routes and grants: where requests go is what a small model of the specification says
  * (./reference_model.ts), through derivation, translation and the simulated proxy.
- *
- * `REFERENCE_WORLDS=10000` runs that many worlds, `FC_SEED` chooses the worlds.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -20,10 +18,9 @@ import { routeListener } from "../translate/route/route_listener.ts";
 import { document } from "./folder_world.ts";
 import { aimed, request, world, worldTrees } from "./random_gateway_worlds.ts";
 import { type Answer, answerOf, type World, type WorldRequest } from "./reference_model.ts";
+import { runs, seedOr } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("REFERENCE_WORLDS") ?? 300);
-const SEED = Deno.env.get("FC_SEED");
-const PARAMETERS = { numRuns: RUNS, ...(SEED && { seed: Number(SEED) }) };
+const RUNS = runs(300);
 
 function textOf(one: World): string {
   return worldTrees(one).map(document).join("");
@@ -95,7 +92,7 @@ Deno.test("a request goes where the model of the specification says", () => {
         for (const end of Object.keys(expected)) ends.set(end, (ends.get(end) ?? 0) + 1);
       }
     }),
-    PARAMETERS,
+    { numRuns: RUNS },
   );
   if (Deno.env.get("REFERENCE_COUNTS")) console.log(ends);
   for (const end of ["404", "421", "500", "503", "closed", "shop/a", "pay/b"]) assert.ok(ends.has(end), end);
@@ -113,7 +110,7 @@ Deno.test("a request goes where the model says also after the world has become a
         assert.deepEqual(percent(answerBy(resources, asked)), percent(answerOf(one, asked)), JSON.stringify(asked));
       }
     }),
-    { ...PARAMETERS, numRuns: RUNS / 5 },
+    { numRuns: RUNS / 5 },
   );
 });
 
@@ -125,8 +122,7 @@ Deno.test({
   name: "a strict Envoy accepts the listeners and routes of random worlds",
   ignore: binary === undefined,
   fn: async () => {
-    const seed = Number(SEED ?? 33);
-    const listeners = fc.sample(world, { numRuns: 300, seed }).flatMap((one, at): Listener[] => {
+    const listeners = fc.sample(world, { numRuns: 300, seed: seedOr(33) }).flatMap((one, at): Listener[] => {
       const { listeners, routes } = resourcesOf(meshOfWorld(one));
       return [
         ...[...listeners.values()].map((one) => ({ ...one, name: `${at} ${one.name}` })),

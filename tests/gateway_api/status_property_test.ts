@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import type { StatusJson } from "../../lib/gateway_api/status/conditions.ts";
 import { routeStatus } from "../../lib/gateway_api/status/routes.ts";
 import { AttachWorld } from "./attach_world.ts";
+import { runs } from "../properties.ts";
 
 const CONTROLLERS = ["mesh.io/gateway-controller", "istio.io/gateway-controller", "example.com/other"];
 const TYPES = ["Accepted", "ResolvedRefs", "PartiallyInvalid", "example.com/Odd"];
@@ -86,6 +87,6 @@ Deno.test("a written route status is stable, complete, and leaves other controll
       const foreign = odd(entries);
       assert.ok(foreign.every((one) => odd((present.parents ?? []) as Entry[]).some((old) => old === one)));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -11,6 +11,7 @@ import { findProxy } from "../../lib/offline/find_proxy.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { meshOf } from "../offline/mesh_of.ts";
 import { object, policy } from "./world.ts";
+import { runs } from "../properties.ts";
 
 const NAMESPACES = ["x", "y"] as const;
 const NAMES = ["a", "b"] as const;
@@ -148,7 +149,7 @@ Deno.test("what the graph allows or denies, the proxies forward or refuse, for c
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
   const judged = seen.allowed + seen.conditional + seen.denied;
   assert.ok(

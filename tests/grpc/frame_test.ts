@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { storedGzipMember } from "../../lib/resource/gzip.ts";
 import { frameHead, MessageReader } from "../../lib/grpc/frame.ts";
 import { encodeStatusMessage, MAX_STATUS_MESSAGE, parseTimeout, RpcError } from "../../lib/grpc/status.ts";
+import { runs } from "../properties.ts";
 
 const framed = (bytes: Uint8Array, compressed = false) => Buffer.concat([frameHead(bytes.length, compressed), bytes]);
 
@@ -60,7 +61,7 @@ Deno.test("a stored gzip member unpacks to its data, alone and before others", (
       const joined = Buffer.concat([storedGzipMember(data), gzipSync("tail")]);
       assert.deepEqual(gunzipSync(joined), Buffer.concat([data, Buffer.from("tail")]));
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 
@@ -96,6 +97,6 @@ Deno.test("a long status message is cut between characters", () => {
       assert.ok(message.startsWith(kept));
       if (kept !== message) assert.ok(encoded.length > MAX_STATUS_MESSAGE - 12, "no more is cut than must be");
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

@@ -10,8 +10,9 @@ import { GrpcServer } from "../../lib/grpc/server.ts";
 import type { Call } from "../../lib/grpc/call.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient } from "./support/grpc_client.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+const RUNS = runs(100);
 
 const MESSAGE = 2 * 1024 * 1024;
 /** Bytes of a stream that a client may send before the server opens the window again. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Pieces } from "../../lib/grpc/budget/pieces.ts";
+import { runs } from "../properties.ts";
 
 /** A piece: so many bytes in the same read as the piece before, or in a new read. */
 const pieces = fc.array(
@@ -35,7 +36,7 @@ Deno.test("pieces return the written bytes, and count their memory", () => {
       assert.deepEqual([...held.take()], all);
       assert.deepEqual([held.length, held.capacity], [0, 0]);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -4,6 +4,7 @@ import { BuildCache, MAX_VARIANTS } from "../../lib/incremental/build_cache.ts";
 import type { InvalidatedKeys } from "../../lib/incremental/keys.ts";
 import { ResultTable } from "../../lib/incremental/result_table.ts";
 import { chain, ToySource, ToyWorld } from "./toy.ts";
+import { runs } from "../properties.ts";
 
 function makeCache(enabled = true, failures: string[] = []) {
   return new BuildCache<ToySource, string, string>((recorder, name, _input, note) => chain(recorder, name, note), {
@@ -182,6 +183,6 @@ Deno.test("after any changes every source has the results of a fresh build, whet
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -4,6 +4,7 @@ import { BuildCache } from "../../lib/incremental/build_cache.ts";
 import { GroupBase, type GroupModel, GroupPool, type ResultGroup } from "../../lib/incremental/groups.ts";
 import { ResultTable } from "../../lib/incremental/result_table.ts";
 import { chain, ToySource, ToyWorld } from "./toy.ts";
+import { runs } from "../properties.ts";
 
 type ToyCache = BuildCache<ToySource, string, string>;
 type Stale = ReadonlySet<string>;
@@ -143,6 +144,6 @@ Deno.test("after any changes and joins, every source has the results that it wou
         assert.deepEqual(group.contents, new Chains(alone, new Fixture(false).cache, undefined).contents);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

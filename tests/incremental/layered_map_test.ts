@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LayeredMap } from "../../lib/incremental/layered_map.ts";
+import { runs } from "../properties.ts";
 
 const key = fc.integer({ min: 0, max: 20 });
 
@@ -32,7 +33,7 @@ Deno.test("after any steps each copy has the entries of an independent map", () 
         for (let at = 0; at <= 20; at++) assert.equal(layered.get(at), plain.get(at));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

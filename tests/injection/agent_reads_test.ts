@@ -13,6 +13,7 @@ import type { InjectedPod } from "../../lib/injection/pod.ts";
 import { isProxy } from "../../lib/injection/sidecar/input.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { inject } from "./support.ts";
+import { runs } from "../properties.ts";
 
 /** All refusals by the agent of a pod. Throws for an unreadable setting. */
 function refusals({ metadata: { annotations = {} }, spec }: InjectedPod): readonly string[] {
@@ -117,7 +118,7 @@ Deno.test("whatever annotations, probes and variables a pod has: it is refused, 
       admitted++;
       assert.deepEqual(refusals(result.pod), []);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   assert(admitted > 100, `${admitted} were admitted`);
 });

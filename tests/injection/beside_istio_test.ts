@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { inject, injected } from "./support.ts";
+import { runs } from "../properties.ts";
 
 const app = {
   name: "app",
@@ -118,6 +119,6 @@ Deno.test("no pod that Istio's injector noted leaves with a proxy of each (prope
       const all = [...result.pod.spec.containers, ...result.pod.spec.initContainers ?? []].map((one) => one.name);
       assert.equal(all.filter((one) => one === "mesh-proxy" || one === "istio-proxy").length, 1, all.join());
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -11,6 +11,7 @@ import { isProxy } from "../../lib/injection/sidecar/input.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { inputNames } from "../golden.ts";
 import { inject, injected, type InjectionCase, readCase } from "./support.ts";
+import { runs } from "../properties.ts";
 
 const folder = new URL("../testdata/injection/in/", import.meta.url);
 const cases = inputNames(folder).map((name) =>
@@ -90,7 +91,7 @@ Deno.test("no pod makes the injector throw, and injecting twice is injecting onc
         1,
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { readCheckedConfig } from "../../lib/injection/templates/checked_config.ts";
 import { INJECTION_FUNCTIONS } from "../../lib/injection/templates/functions.ts";
 import { inject, injected, readCase } from "./support.ts";
+import { runs } from "../properties.ts";
 
 const folder = new URL("../testdata/injection/in/", import.meta.url);
 
@@ -81,7 +82,7 @@ Deno.test("a text of a pod never adds a key or an item, and arrives as it was (p
       assert.deepEqual(extra?.env?.map(({ value }) => value), [a, a, a, `${a.split(",").join(";")};`]);
       assert.deepEqual(app, podOf(a).spec.containers[0]);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 

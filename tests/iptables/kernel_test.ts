@@ -13,6 +13,7 @@ import { hasOwnPart, parseListing } from "../../lib/iptables/state.ts";
 import { applyIn, type Changes, configOf } from "./support/inputs.ts";
 import { Cable } from "./support/pod.ts";
 import { packetTest } from "./support/tools.ts";
+import { runs } from "../properties.ts";
 
 const list = (part: fc.Arbitrary<string>, max = 3) =>
   fc.array(part, { maxLength: max }).map((parts) => parts.join(","));
@@ -79,7 +80,7 @@ for (const kind of ["nft", "legacy"] as const) {
         }
         assert.deepEqual(await applyIn(cable.pod, kind, changes), { 4: "unchanged", 6: "unchanged" });
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
     // Clean-up does not know marks and tables.
     await applyIn(cable.pod, kind, {}, { cleanup: true });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { covers } from "../../lib/mesh/host_match.ts";
 import { FOR_SERVICE_OF } from "./for_service.ts";
 import { assertShared, networkingObject, ROOT, ScopeWorld, seen } from "./scope_world.ts";
+import { runs } from "../properties.ts";
 
 const NAMESPACES = ["a", "b", "c", ROOT] as const;
 
@@ -204,7 +205,7 @@ Deno.test("after any changes a shared scope shows each namespace the same object
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -227,6 +228,6 @@ Deno.test("the difference of two scopes names every difference", () => {
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

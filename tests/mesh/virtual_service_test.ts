@@ -4,6 +4,7 @@ import type { HttpMatchRequest, VirtualServiceSpec } from "../../lib/config/kind
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { effectiveVirtualServices, VirtualServiceResolver } from "../../lib/mesh/virtual_service.ts";
 import { inFile } from "../config/origins.ts";
+import { runs } from "../properties.ts";
 
 const options = { domainSuffix: "cluster.local", defaultExportTo: ["*"] };
 
@@ -275,6 +276,6 @@ Deno.test("after any updates the effective virtual services equal a fresh resolu
         before = new Set(resolver.values());
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

@@ -6,6 +6,7 @@ import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { FAR, policy, service, SHOP, STRICT, WAYPOINT, WEST } from "./ambient_shop.ts";
 import { explained } from "./way.ts";
+import { runs } from "../properties.ts";
 
 const settings = { PILOT_ENABLE_AMBIENT: true };
 const options = { manifestServices: true, explainer: serverExplainer("cluster.local") };
@@ -79,7 +80,7 @@ Deno.test("connections from pods end at a server as over files, under random pol
       ];
       for (const { end } of await bothWays(texts.join("---"))) kinds.add(end.text.replace(/[(:].*/, ""));
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 8), seed: 20265 },
+    { numRuns: runs(8), seed: 20265 },
   );
   assert.ok([...kinds].some((one) => one.startsWith("forwarded")) && kinds.has("connection closed"), [...kinds].join());
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { withoutSecretJson, withoutSecrets } from "../../lib/offline/report/secret_json.ts";
 import { HIDDEN, withoutSecretText } from "../../lib/offline/report/secret_text.ts";
+import { runs } from "../properties.ts";
 
 const KNOWN = new Set(["PILOT_DEBOUNCE_MAX"]);
 const CANARY = "Zq7canary";
@@ -96,7 +97,7 @@ Deno.test("credentials in texts are taken out whatever stands before and behind 
       const all = parts.map(([before, secret]) => `${before} ${secret}`).join("") + end;
       assert.ok(!withoutSecretText(all).includes(CANARY), withoutSecretText(all));
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 1000) },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -7,6 +7,7 @@ import { PkiError } from "../../lib/pki/pki_error.ts";
 import { readCertificateRequest } from "../../lib/pki/request.ts";
 import { writePem } from "../../lib/pki/pem.ts";
 import { makeLeaf, makeRoot } from "./support/make.ts";
+import { runs } from "../properties.ts";
 
 Deno.test("written elements of any length are read back unchanged", () => {
   const lengths = fc.oneof(fc.nat(300), fc.constantFrom(127, 128, 255, 256, 65535, 65536));
@@ -85,6 +86,6 @@ Deno.test("bytes that are neither a certificate nor a request get an error of th
       await sound(() => readCertificate(der));
       await sound(() => readCertificateRequest(writePem("CERTIFICATE REQUEST", der)));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

@@ -7,6 +7,7 @@ import { type KeySpec, keySpecText } from "../../lib/pki/public_key.ts";
 import { createCertificateRequest, readCertificateRequest } from "../../lib/pki/request.ts";
 import { P256 } from "./support/make.ts";
 import { openssl } from "./support/openssl.ts";
+import { runs } from "../properties.ts";
 
 const URI = "spiffe://cluster.local/ns/shop/sa/cart";
 const SPECS: readonly KeySpec[] = [{ type: "RSA", bits: 2048 }, P256, { type: "EC", curve: "P-384" }];
@@ -50,7 +51,7 @@ Deno.test("a request with any damaged byte is refused", async () => {
       damaged[at]! ^= change;
       await assert.rejects(readCertificateRequest(writePem(label, damaged)), PkiError);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -13,6 +13,7 @@ import { isSignedBy, type Signed } from "../../lib/pki/signed.ts";
 import { P256 } from "./support/make.ts";
 import { openssl } from "./support/openssl.ts";
 import { countedKeys, openssl as functions } from "./support/signers.ts";
+import { runs } from "../properties.ts";
 
 const RSA: KeySpec = { type: "RSA", bits: 2048 };
 const BODY = new TextEncoder().encode("what is signed");
@@ -85,7 +86,7 @@ for (const spec of [RSA, P256]) {
           assert.equal(await verdict(verify, other, spki), await verdict(isSignedBy, other, spki));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     assert.deepEqual(held, { keys: keptKeys(spec), numbers: 0 });
   });

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Registry } from "../../lib/registry/types.ts";
 import { RecordingSink } from "./objects.ts";
+import { runs } from "../properties.ts";
 
 /** A service for a driver to bring about: static, TCP ports named `p<number>`. */
 export interface ModelService {
@@ -139,7 +140,7 @@ export function testConformance(name: string, create: () => Driver, options: Con
         await finish(fresh);
         assert.deepEqual(old.state, sink.state);
       }),
-      { numRuns: options.runs ?? 100 },
+      { numRuns: runs(options.runs ?? 100) },
     );
   });
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Endpoint, ServiceKey } from "../../lib/registry/types.ts";
 import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
 import { plainEndpoint } from "../../lib/registry/mock.ts";
+import { runs } from "../properties.ts";
 
 function endpoint(address: string, more: Partial<Endpoint> = {}): Endpoint {
   const given = { port: 80, portName: "http", labels: { app: "a" }, clusterId: "c1", namespace: "ns" };
@@ -141,6 +142,6 @@ Deno.test("any order of writes, reads and drains ends as a fresh index, and the 
         which.byAddress(address).map((p) => JSON.stringify(p)).sort();
       for (const address of ["1", "2", "3"]) assert.deepEqual(at(index, address), at(fresh, address));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -7,6 +7,7 @@ import { blockOf, contentHash, encodeResource } from "../../lib/resource/encoded
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
+import { runs } from "../properties.ts";
 
 const TYPE = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 interface Delta {
@@ -50,7 +51,7 @@ Deno.test("a resource decodes the same from its delta run and from its state-of-
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -97,7 +98,7 @@ Deno.test("a cursor over arbitrary bytes ends or throws WireError, and reads not
         assert.ok(error instanceof WireError);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { encodeResource } from "../../lib/resource/encoded.ts";
 import { InternedNames } from "../../lib/resource/names.ts";
 import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
+import { runs } from "../properties.ts";
 
 const TYPE = "type.googleapis.com/test.Type";
 const names = fc.uniqueArray(fc.nat(400), { maxLength: 150 }).map((list) => list.map((i) => `r${i}`));
@@ -25,7 +26,7 @@ Deno.test("a set of names behaves like a set under any sequence of unions and di
         if (set.buckets.length === table.of(model).buckets.length) assert.equal(set, table.of(model));
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -56,7 +57,7 @@ Deno.test("selecting names gives the same result in every way: name by name, buc
       const rest = held.map(({ name }) => name).filter((name) => !sorted.includes(name)).sort();
       assert.deepEqual(contents(now.exclude(set)), rest, "the others");
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -7,6 +7,7 @@ import { DiffTable, setBlocks } from "../../lib/resource/diff.ts";
 import { type EncodedResource, encodeResource } from "../../lib/resource/encoded.ts";
 import { InternedNames } from "../../lib/resource/names.ts";
 import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
+import { runs } from "../properties.ts";
 
 const diffs = new DiffTable();
 const TYPE = "type.googleapis.com/test.Type";
@@ -53,7 +54,7 @@ Deno.test("a set behaves like a map under any sequence of changes, and its diffs
         assert.equal(bytes, diff.changed.reduce((sum, r) => sum + r.size, 0));
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -157,7 +158,7 @@ Deno.test("parts lead from any set to any other, whatever the limit", () => {
       }
       assert.deepEqual(new Map([...model].sort()), new Map([...contents(to)].sort()));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -213,7 +214,7 @@ Deno.test("selecting all names of a set gives the set itself; selecting and excl
       assert.equal(selected.size + excluded.size, set.size);
       assert.equal(names.of([...set].map((r) => r.name)).select(set), set);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

@@ -5,6 +5,7 @@ import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
 import { fieldSize, putField, utf8Bytes } from "../../lib/resource/protowire.ts";
 import { clientState } from "../../lib/xds/ads/set_stack.ts";
 import { KnownVersions } from "../../lib/xds/ads/request.ts";
+import { runs } from "../properties.ts";
 
 const TYPE = "type.googleapis.com/test.Type";
 /** Names beyond ASCII, long names (the length takes two bytes), and an empty name. */
@@ -72,7 +73,7 @@ Deno.test("a long report in the order of the sets is compared as one in any orde
       assert.deepEqual(known.absent, []);
       assert.equal(known.stack === want, same.length === all.length);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

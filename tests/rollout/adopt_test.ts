@@ -10,8 +10,9 @@ import { contentHash } from "../../lib/rollout/staged.ts";
 import { type StagedRecord } from "../../lib/rollout/staged.ts";
 import { StagedObjects } from "../../lib/rollout/staged_objects.ts";
 import { inFile } from "../config/origins.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = 1000;
+const RUNS = runs(1000);
 const KEY = "VirtualService/x/one";
 const OWN = new Set(["a1", "a2", "a3", "a4", "a5"]);
 const OTHERS = new Set(["b1", "b2", "b3", "b4", "b5"]);

@@ -10,6 +10,7 @@ import { whyNotStaged } from "../../lib/rollout/stageable.ts";
 import { contentHash } from "../../lib/rollout/staged.ts";
 import { MAX_ROLLOUTS, StagedObjects } from "../../lib/rollout/staged_objects.ts";
 import { inFile } from "../config/origins.ts";
+import { runs } from "../properties.ts";
 
 const PLAN = { "mesh.io/rollout": "10%:0s,100%:0s" };
 
@@ -367,6 +368,6 @@ Deno.test("after any events: never more proxies than the stage says, none after 
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { isCaller } from "../../lib/simulate/rbac.ts";
 import { NotJudged } from "../../lib/simulate/matchers.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher } from "../../lib/translate/authorization/values.ts";
+import { runs } from "../properties.ts";
 
 const START = "spiffe://td/ns/shop/sa/";
 
@@ -39,7 +40,7 @@ Deno.test("a verdict on a caller without a known account is that on every accoun
         assert.ok(error instanceof NotJudged);
       }
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 300) },
+    { numRuns: runs(300) },
   );
   assert.ok(judged > 100, `${judged} of 300`);
 });

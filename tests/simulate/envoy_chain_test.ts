@@ -7,6 +7,7 @@ import { envoyPath } from "../envoy/path.ts";
 import { resourcesOf } from "./resources.ts";
 import { exchange } from "../envoy/requests.ts";
 import { startStatic } from "../envoy/static.ts";
+import { seedOr } from "../properties.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -72,7 +73,7 @@ Deno.test({
   name: "connections to random listeners: the simulator names the listener and filter chain of a real Envoy",
   ignore: path === undefined,
   fn: async () => {
-    const seed = Number(Deno.env.get("FC_SEED") ?? 20262);
+    const seed = seedOr(20262);
     const worlds = fc.sample(fc.array(anyListener, { minLength: 5, maxLength: 5 }), { numRuns: 6, seed });
     const connections = fc.sample(anyConnection, { numRuns: 150, seed });
     const hellos = new Map<string, Uint8Array>();

@@ -9,6 +9,7 @@ import { envoyPath } from "../envoy/path.ts";
 import { resourcesOf } from "./resources.ts";
 import { httpExchange } from "../envoy/requests.ts";
 import { startStatic } from "../envoy/static.ts";
+import { seedOr } from "../properties.ts";
 
 type Route = envoy.config.route.v3.Route;
 type RouteMatch = envoy.config.route.v3.RouteMatch;
@@ -158,7 +159,7 @@ Deno.test({
   name: "requests through random routes: the simulator gives the route, answer, redirect and rewrite of a real Envoy",
   ignore: path === undefined,
   fn: async () => {
-    const seed = Number(Deno.env.get("FC_SEED") ?? 20261);
+    const seed = seedOr(20261);
     const configurations = fc.sample(fc.tuple(anyHosts, anyHcm, fc.boolean()), { numRuns: 30, seed });
     const requests = fc.sample(anyRequest, { numRuns: 30 * 40, seed });
     await using upstream = await echoServer();

@@ -8,6 +8,7 @@ import { resourcesForRequest } from "../../lib/simulate/for_request.ts";
 import { simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
 import { TrafficDirection } from "../../proto/gen/enums.ts";
 import type { envoy } from "../../proto/gen/types.ts";
+import { runs } from "../properties.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 
@@ -91,7 +92,7 @@ Deno.test("any request ends as with all resources", () => {
       const some = resourcesForRequest(tablesOf(all), asked);
       assert.deepEqual(simulate(some, asked), simulate(resourcesFrom(all), asked));
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 500) },
+    { numRuns: runs(500) },
   );
 });
 

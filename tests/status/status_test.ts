@@ -8,6 +8,7 @@ import { desiredStatus, statusChange } from "../../lib/status/desired.ts";
 import { type ObjectProgress, sumProgress } from "../../lib/status/progress.ts";
 import { readReport, reportData } from "../../lib/status/report.ts";
 import { WrittenStatuses } from "../../lib/status/written.ts";
+import { runs } from "../properties.ts";
 
 const NOW = "2026-01-01T00:00:00Z";
 const LATER = "2026-01-01T00:01:00Z";
@@ -159,7 +160,7 @@ Deno.test("a report is read as it was written", async () => {
       const report = new Map(rows);
       assert.deepEqual(await readReport(await reportData(report)), report);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

@@ -23,9 +23,10 @@ import {
   writeAll,
 } from "./support/raw_client.ts";
 import { until } from "../patience.ts";
+import { runs } from "../properties.ts";
 
-/** `LONG_TESTS=1` opens and cuts 10,000 streams instead of a few hundred. */
-const LONG = Deno.env.get("LONG_TESTS") !== undefined;
+/** `MESH_TEST_LONG=1` opens and cuts 10,000 streams instead of a few hundred. */
+const LONG = Deno.env.get("MESH_TEST_LONG") === "1";
 const DELTA = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
 const first = encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", { node: { id: "raw" }, type_url: CLUSTER });
@@ -296,7 +297,7 @@ Deno.test("arbitrary bytes as a request are decoded or refused with INVALID_ARGU
         assert.ok(error instanceof RpcError && error.code === 3, String(error));
       }
     }),
-    { numRuns: LONG ? 50_000 : 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -9,6 +9,7 @@ import {
   type WaitingStream,
 } from "../../lib/xds/admission.ts";
 import { addressGroup } from "../../lib/sockets/transport/address_group.ts";
+import { runs } from "../properties.ts";
 
 class Stream implements WaitingStream {
   readonly calls: ("admitted" | "refused")[] = [];
@@ -252,6 +253,6 @@ Deno.test("in any order of coming, leaving and time each stream gets one verdict
       assert.equal(count(all, "waits"), left.size);
       assert.equal(clock.pending(), 0);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

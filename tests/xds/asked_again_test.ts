@@ -7,8 +7,9 @@ import fc from "fast-check";
 import { ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
+import { runs } from "../properties.ts";
 
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 500);
+const RUNS = runs(500);
 
 const POOL = ["a", "b", "c", "d"];
 const anyName = fc.constantFrom(...POOL);

@@ -7,6 +7,7 @@ import { XdsRefusal } from "../../lib/xds/protocol/source.ts";
 import { CLUSTER, LISTENER } from "../../lib/xds/protocol/types.ts";
 import { textResource } from "./support/memory_source.ts";
 import { ConnectServer } from "./support/connect_server.ts";
+import { runs } from "../properties.ts";
 
 const STREAMS = [1, 3, 5];
 
@@ -89,5 +90,5 @@ Deno.test("in any order of events each view is closed once, and nothing is sent 
       assert.deepEqual([at.streams, at.client.late, at.errors, at.client.goAways], [0, 0, [], []]);
     },
   );
-  await fc.assert(property, { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 300) });
+  await fc.assert(property, { numRuns: runs(300) });
 });

@@ -5,9 +5,9 @@ import type { ClientResources } from "../../lib/xds/ads/client_resources.ts";
 import { findInStack } from "../../lib/xds/ads/set_stack.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { type Received, StreamClient } from "./support/stream_client.ts";
+import { runs } from "../properties.ts";
 
-/** `LONG_TESTS=1` runs 10,000 orders of events instead of a few hundred. */
-const RUNS = Deno.env.get("LONG_TESTS") === undefined ? 300 : 10_000;
+const RUNS = runs(300);
 
 const WILD = [CLUSTER, LISTENER];
 const NAMED = [ENDPOINTS, ROUTE];

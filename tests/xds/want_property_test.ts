@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { CLUSTER, ENDPOINTS, LISTENER } from "../../lib/xds/protocol/types.ts";
 import { OnDemandSource, type OnDemandView } from "./support/on_demand_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
+import { runs } from "../properties.ts";
 
 const TYPES = [ENDPOINTS, CLUSTER, LISTENER];
 const POOL = ["a", "b", "c", "d", "*"];
@@ -149,7 +150,7 @@ for (const delta of [true, false]) {
         }
         model.finish();
       }),
-      { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 500) },
+      { numRuns: runs(500) },
     );
   });
 }

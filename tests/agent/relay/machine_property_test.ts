@@ -9,6 +9,7 @@ import {
 } from "../../../lib/agent/relay/machine.ts";
 import { readResponse, type RelayVariant } from "../../../lib/agent/relay/messages.ts";
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
+import { runs } from "../../properties.ts";
 
 const PREFIX = "type.googleapis.com/";
 const NAMES = PREFIX + "istio.networking.nds.v1.NameTable";
@@ -188,6 +189,6 @@ Deno.test("under any order of events there is one connection for the newest stre
       assert(world.streams.every(({ open }) => !open));
       assert([...world.connections.values()].every(({ state }) => state === "over"));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -13,6 +13,7 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock, type FakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { TestAuthority } from "../support/authority.ts";
+import { runs } from "../../properties.ts";
 
 const uri = "spiffe://cluster.local/ns/shop/sa/cart";
 const order: CertificateOrder = {
@@ -226,7 +227,7 @@ Deno.test("whichever writes fail or are slow, an older certificate never overwri
       assert(written.length > 0, "it is written in the end");
       certificate.stop();
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

@@ -9,6 +9,7 @@ import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { EXTENSION, extension, extensionOf, response, type TestWasmFilter } from "../support/wasm_messages.ts";
+import { runs } from "../../properties.ts";
 
 const log = createLog(["test"], defaultLogOptions, { open: () => ({ write() {}, close() {} }) }).scope("test");
 const VARIANTS: readonly RelayVariant[] = ["sotw", "delta"];
@@ -267,6 +268,6 @@ Deno.test("in any order of modules that come or fail no response is lost or over
       }
       assert.deepEqual(Object.fromEntries(final), Object.fromEntries(last));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { wholeBytes } from "../../../lib/agent/wasm/fetch/bounded_bytes.ts";
 import { type FileChoice, MAX_MODULE_BYTES, unpacked } from "../../../lib/agent/wasm/fetch/unpack.ts";
 import { gzip, tar, wasmModule } from "../support/wasm_files.ts";
+import { runs } from "../../properties.ts";
 
 async function* inChunks(bytes: Uint8Array, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -29,7 +30,7 @@ Deno.test("a module comes out of gzip and tar, one in the other, in chunks of an
         assert.deepEqual(await unpack(packed, chunk), module);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

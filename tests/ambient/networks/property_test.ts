@@ -6,6 +6,7 @@ import { tunnelRoute } from "../../../lib/simulate/tunnel/outbound.ts";
 import type { WorldObject } from "../support/world.ts";
 import { CLUSTERS, FIRST, VARIANTS } from "./variants.ts";
 import { NetworkWorld } from "./world.ts";
+import { runs } from "../../properties.ts";
 
 /** A change of an object of a cluster, or the end of a remote cluster. */
 const change = fc.record({
@@ -57,7 +58,7 @@ Deno.test("after random changes in several clusters, resources equal those of a 
       seen.gateways += expected.filter((name) => name.startsWith("NetworkGateway")).length;
       seen.most = Math.max(seen.most, expected.length);
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 250) },
+    { numRuns: runs(250) },
   );
   assert.ok(seen.split > 20 && seen.gateways > 50 && seen.most > 5, JSON.stringify(seen));
 });
@@ -96,7 +97,7 @@ Deno.test("no way leads into another network but by a known gateway of that netw
         }
       }
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 250) },
+    { numRuns: runs(250) },
   );
   assert.ok(seen.gateway > 10 && seen.refused > 10 && seen.direct > 10, JSON.stringify(seen));
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { bytesOfText, textOfBytes } from "../../../lib/cni/node/file_text.ts";
+import { runs } from "../../properties.ts";
 
 Deno.test({
   name: "any bytes become text and the same bytes again",
@@ -15,7 +16,7 @@ Deno.test({
       fc.property(fc.uint8Array({ maxLength: 12 }), fc.array(byte, { maxLength: 12 }), (random, chosen) => {
         for (const bytes of [random, Uint8Array.from(chosen)]) assert.deepEqual(bytesOfText(textOfBytes(bytes)), bytes);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   },
 });

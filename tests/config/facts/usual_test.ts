@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { endpointSlice, service } from "../../../lib/config/facts/service_schema.ts";
 import { usualEndpoints, usualSlice } from "../../../lib/config/facts/usual_endpoints.ts";
 import { usualService } from "../../../lib/config/facts/usual_services.ts";
+import { runs } from "../../properties.ts";
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const odd = fc.constantFrom<unknown>(null, 1, 1.5, 2 ** 60, "true", [], {}, [1], { kind: 1 });
@@ -65,7 +66,7 @@ function agrees(any: fc.Arbitrary<unknown>, quick: (tree: unknown) => unknown, s
       // As text, too: hashes are made of the text, and the order of fields counts there.
       assert.equal(JSON.stringify(read), JSON.stringify(schema.parse(tree)));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
   assert.ok(usual > 200, `${usual} objects were usual`);
 }

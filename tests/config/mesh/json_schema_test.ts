@@ -15,6 +15,7 @@ import { DecodeContext, type Field, isObject } from "../../../lib/config/schema/
 import { parseYaml } from "../../../lib/config/yaml/parse.ts";
 import { splitDocuments } from "../../../lib/config/yaml/split.ts";
 import { writtenTrees } from "./written_trees.ts";
+import { runs } from "../../properties.ts";
 
 const REFERENCE = new URL("../../../docs/reference/schemas/", import.meta.url);
 const FILES = new URL("../../testdata/mesh/", import.meta.url);
@@ -108,7 +109,7 @@ for (const name of MESH_FILE_NAMES) {
         seen[`${mine}`] += 1;
         assert.equal(validates(name, tree), mine, JSON.stringify(tree));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     assert.ok(seen.true > 10 && seen.false > 10, JSON.stringify(seen));
   });

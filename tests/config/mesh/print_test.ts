@@ -9,6 +9,7 @@ import { meshConfig } from "../../../lib/config/mesh/schema.ts";
 import type { MeshConfig } from "../../../lib/config/mesh/types.ts";
 import { DecodeContext } from "../../../lib/config/schema/field.ts";
 import { writtenTrees } from "./written_trees.ts";
+import { runs } from "../../properties.ts";
 
 const OPTIONS = { systemNamespace: "mesh-system" };
 
@@ -33,7 +34,7 @@ test("any mesh configuration is printed and read back as the same configuration"
       const text = JSON.stringify(writtenMeshConfig(mesh));
       assert.deepEqual(meaning(JSON.parse(text)), mesh, text);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
   assert.ok(count > 15, `${count} configurations`);
 });

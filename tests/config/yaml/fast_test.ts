@@ -4,6 +4,7 @@ import { parseDocument, stringify } from "yaml";
 import { NOT_PLAIN, parseFast } from "../../../lib/config/yaml/fast.ts";
 import { ValuePool } from "../../../lib/config/schema/value_pool.ts";
 import { parseFull } from "../../../lib/config/yaml/parse.ts";
+import { runs } from "../../properties.ts";
 
 /** The second witness, the library `yaml`, reads these variables at every parse. */
 const WITNESS = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -127,7 +128,7 @@ for (const text of LEFT_TO_THE_FULL_PARSER) {
   });
 }
 
-const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? "1000");
+const RUNS = runs(1000);
 
 Deno.test({
   name: "fast and full parser agree on random trees in all writing styles",

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { places, type YamlPlace, yamlPlaces } from "../../../lib/config/yaml/locate.ts";
 import { parseFull, parseYaml } from "../../../lib/config/yaml/parse.ts";
 import { NOT_JSON, parseJsonText } from "../../../lib/config/yaml/json_text.ts";
+import { runs } from "../../properties.ts";
 
 type Shown = readonly [line: number, column: number, inside: readonly (readonly [string, Shown])[]];
 
@@ -53,7 +54,7 @@ Deno.test("the fast reader of JSON finds the same values and places as the full 
       const [found, wanted] = [places(text), yamlPlaces(text)];
       assert.deepEqual(found && shown(found), wanted && shown(wanted), text);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
   assert.ok(own > 200, `${own} texts were read as JSON`);
 });

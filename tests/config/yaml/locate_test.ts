@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { stringify } from "yaml";
 import { joinPath } from "../../../lib/config/schema/field.ts";
 import { lineOf, placeOf, places } from "../../../lib/config/yaml/locate.ts";
+import { runs } from "../../properties.ts";
 
 /** 1-based lines of paths in a text. */
 function lines(text: string, ...paths: string[]): (number | undefined)[] {
@@ -92,7 +93,7 @@ Deno.test("of every tree, in blocks and in flows, each field has the line that i
         : JSON.stringify(root, null, 2);
       check(root, text, "");
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { CORE_SCHEMA, loadAll } from "js-yaml";
 import { documentText, splitDocuments } from "../../../lib/config/yaml/split.ts";
+import { runs } from "../../properties.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -72,7 +73,7 @@ Deno.test({
         }
         assert.deepEqual(cut(text).flatMap(([, part]) => load(part)), whole);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   },
 });

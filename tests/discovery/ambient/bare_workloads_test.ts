@@ -11,6 +11,7 @@ import { VARIANTS } from "../../ambient/support/variants.ts";
 import { objectsOf } from "../../ambient/support/world.ts";
 import { StreamClient } from "../../xds/support/stream_client.ts";
 import { TunnelServer } from "./tunnel_server.ts";
+import { runs } from "../../properties.ts";
 
 const message = (bytes: Uint8Array) => decode<istio.workload.Workload>("istio.workload.Workload", bytes);
 
@@ -43,7 +44,7 @@ Deno.test("after any changes the type has exactly the workloads among the addres
         seen += found.length;
       }
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100) },
+    { numRuns: runs(100) },
   );
   assert.ok(seen > 200, `${seen} workloads`);
 });

@@ -11,6 +11,7 @@ import { HeldResources, TUNNEL_TYPES } from "../../tunnel/discovery/held.ts";
 import { StreamClient } from "../../xds/support/stream_client.ts";
 import { TunnelServer } from "./tunnel_server.ts";
 import type { TunnelView } from "../../../lib/discovery/ambient/tunnel_views.ts";
+import { runs } from "../../properties.ts";
 
 const SORTS = ["addresses", "policies"] as const;
 const TYPES = SORTS.map((sort) => TUNNEL_TYPES[sort]);
@@ -125,7 +126,7 @@ Deno.test("a tunnel ends with what a new tunnel gets, and never decides without 
       tunnel.close();
       fresh.close();
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 300) },
+    { numRuns: runs(300) },
   );
   assert.ok(changes > 500 && lists > 100, `${changes} resources, ${lists} listed policies were looked at`);
 });

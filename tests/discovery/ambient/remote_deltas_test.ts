@@ -10,6 +10,7 @@ import { ResourceTable } from "../../../lib/resource/set.ts";
 import { FIRST, VARIANTS } from "../../ambient/networks/variants.ts";
 import { NETWORK_SETTINGS } from "../../ambient/networks/world.ts";
 import type { WorldObject } from "../../ambient/support/world.ts";
+import { runs } from "../../properties.ts";
 
 const REMOTE = ["north", "west"] as const;
 
@@ -84,7 +85,7 @@ Deno.test("remote clusters that change, go and come back leave nothing behind, a
       resources.stop();
       fresh.stop();
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 150) },
+    { numRuns: runs(150) },
   );
   assert.ok(split > 10, `${split} workloads stood for another network`);
 });

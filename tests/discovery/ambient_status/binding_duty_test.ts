@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { until } from "../../patience.ts";
 import { ASKING, BindingWorld, FOR_CART, gate } from "./binding_world.ts";
+import { runs } from "../../properties.ts";
 
 const service = (labels: Readonly<Record<string, string>> = ASKING, clusterIP = "10.96.0.1") => ({
   labels,
@@ -198,7 +199,7 @@ Deno.test("after random changes the condition is that of a leader that begins at
       assert.equal(world.said("cart"), expected);
       assert.equal(world.api.writes.length, writes + 1, world.api.writes.join("\n"));
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 15) },
+    { numRuns: runs(15) },
   );
 });
 

@@ -5,6 +5,7 @@ import { until } from "../../patience.ts";
 import { MESH } from "../../mesh/tunnel/objects.ts";
 import { ObjectsApi } from "../status/objects_api.ts";
 import { ASKING, BindingWorld, FOR_CART, gate } from "./binding_world.ts";
+import { runs } from "../../properties.ts";
 
 const ROOT = MESH.rootNamespace;
 const service = (labels: Readonly<Record<string, string>> = ASKING, clusterIP = "10.96.0.1") => ({
@@ -228,6 +229,6 @@ Deno.test("after random changes the condition is that of a leader that begins at
         await until(`${steps}: ${said(fresh)}`, () => said(world) === said(fresh));
       });
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 15) },
+    { numRuns: runs(15) },
   );
 });

@@ -9,6 +9,7 @@ import { savingsOf } from "../../../lib/debug/savings.ts";
 import type { RememberedCalls } from "../../../lib/debug/view.ts";
 import { CLUSTER } from "../../../lib/xds/protocol/types.ts";
 import { Fixture, service } from "../fixture.ts";
+import { runs } from "../../properties.ts";
 
 const DAY = 86_400_000;
 const COUNT = 30;
@@ -154,6 +155,6 @@ Deno.test("in random worlds a proxy under the printed Sidecar has the routes and
       const eager = scope("cart").bytes!.everything;
       assert.ok(eager <= bytes!.everything, "a Sidecar makes the configuration smaller");
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 25) },
+    { numRuns: runs(25) },
   );
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type CallingWorkload, CallMemory, MAX_CALLED } from "../../../lib/discovery/calls/call_memory.ts";
 import { callsText, readCalls } from "../../../lib/discovery/calls/stored_calls.ts";
+import { runs } from "../../properties.ts";
 
 const DAY = 86_400_000;
 const shop: CallingWorkload = { namespace: "shop", account: "cart", name: "cart" };
@@ -166,7 +167,7 @@ Deno.test("in random lives of two servers: what was called within half of the li
         assert.equal(known.size, all);
       }
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 200) },
+    { numRuns: runs(200) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { GRACE, machine, replicas, workloadGroup } from "./replicas.ts";
+import { runs } from "../../properties.ts";
 
 const GROUP = workloadGroup({ template: { serviceAccount: "vm" } });
 const MACHINES = ["10.0.0.1", "10.0.0.2"].map((address) => machine(address));
@@ -47,6 +48,6 @@ Deno.test("in any order of streams, servers, leaders, failures and clocks an ent
       assert.deepEqual(world.said(), []);
       await world.end();
     }),
-    { numRuns: Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 60) },
+    { numRuns: runs(60) },
   );
 });

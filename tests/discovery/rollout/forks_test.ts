@@ -7,9 +7,10 @@ import { StagedObjects } from "../../../lib/rollout/staged_objects.ts";
 import { contents, Fixture } from "../fixture.ts";
 import { manySteps, play, SETTINGS, type Step } from "../random_steps.ts";
 import { FarCluster } from "../random_transport.ts";
+import { runs } from "../../properties.ts";
 
-/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
-const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 25);
+/** Runs of each property. */
+const RUNS = runs(25);
 
 const ALL_LIVE: StageFacts = { total: 1, chosen: 1, live: 1, failing: 0, refused: 0, words: [], errors: "" };
 

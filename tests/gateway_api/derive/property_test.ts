@@ -12,8 +12,9 @@ import { validate } from "../../envoy/verdict.ts";
 import { routeListener } from "../../translate/route/route_listener.ts";
 import { rules } from "./routes.ts";
 import { routeConfiguration } from "./traffic.ts";
+import { runs, seedOr } from "../../properties.ts";
 
-const SEED = Number(Deno.env.get("FC_SEED") ?? 20264);
+const SEED = seedOr(20264);
 
 /** Texts that break what is made of them, and plain ones. */
 const text = fc.oneof(
@@ -114,7 +115,7 @@ Deno.test("every rule of a valid route has an action, and nothing that the proxy
         assert.deepEqual(findings.list.filter(({ severity }) => severity === "error"), []);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
   assert.ok(taken > 80, `${taken} of 2000 routes are valid`);
 });

@@ -5,6 +5,7 @@ import { frame, numberFrame, settingsFrame } from "../../../lib/grpc/h2/frames.t
 import { HeaderList } from "../../../lib/grpc/h2/headers.ts";
 import { encodeHeaders, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
 import { code, connect, type Frame, hello, request } from "../support/h2_client.ts";
+import { runs } from "../../properties.ts";
 
 Deno.test("a request cut into single bytes is read as well", async () => {
   const { send, streams, events } = connect();
@@ -248,6 +249,6 @@ Deno.test("arbitrary frames and bytes never throw, and every stream that was ope
         assert.equal(events.filter((event) => event === "connection closed").length, 1);
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
 });

@@ -4,6 +4,7 @@ import { ConnectionError } from "../../../lib/grpc/h2/frames.ts";
 import { HeaderList, requestFault } from "../../../lib/grpc/h2/headers.ts";
 import { encodeHeaders, type HeaderSink, HpackDecoder, repeatedHeaders } from "../../../lib/grpc/h2/hpack.ts";
 import { decodeHuffman, huffmanSize } from "../../../lib/grpc/h2/huffman.ts";
+import { runs } from "../../properties.ts";
 
 const hex = (text: string) => Uint8Array.fromHex(text.replaceAll(/\s/g, ""));
 
@@ -157,7 +158,7 @@ Deno.test("arbitrary blocks decode, are refused, or end the connection, in any o
         assert.ok(error instanceof ConnectionError && error.code === 9, String(error));
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isBaseAddress, isWebAddress, shownAddress } from "../../../lib/kernel/fetch/web_address.ts";
+import { runs } from "../../properties.ts";
 
 const BASES = [
   ...[
@@ -100,7 +101,7 @@ Deno.test("a path appended to any base is requested whole, after the base's own 
       assert.deepEqual([url.search, url.hash, url.username, url.password], ["", "", "", ""]);
       assert.equal(url.host, new URL(`${url.protocol}//${host}`).host);
     }),
-    { numRuns: 20_000 },
+    { numRuns: runs(20_000) },
   );
   assert.ok(taken > 200, `${taken} of the texts are bases`);
 });

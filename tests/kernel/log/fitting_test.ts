@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fittingLine, MAX_LINE_BYTES } from "../../../lib/kernel/log/fitting.ts";
 import { consoleLine, jsonLine, type Line } from "../../../lib/kernel/log/format.ts";
+import { runs } from "../../properties.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -42,6 +43,6 @@ Deno.test("any line, in both formats, is at most 8 kB, and JSON stays JSON", () 
       const console_ = fittingLine(line(message, fields), (one) => encoder.encode(consoleLine(one)));
       assert(console_.length <= MAX_LINE_BYTES);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });

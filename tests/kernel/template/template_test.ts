@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TextTemplateError } from "../../../lib/kernel/template/syntax.ts";
 import { renderTemplate } from "../../../lib/kernel/template/render.ts";
+import { runs } from "../../properties.ts";
 
 const value = {
   name: "cart",
@@ -128,7 +129,7 @@ Deno.test("whatever a template says, it is rendered or refused as a template", (
         assert(error instanceof TextTemplateError, String(error));
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
   assert.throws(() => render(`{{ ${"/* */ ".repeat(5000)}`), TextTemplateError);
   assert.throws(

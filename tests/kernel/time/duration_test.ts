@@ -8,6 +8,7 @@ import {
   parseSpan,
   readableDuration,
 } from "../../../lib/kernel/time/duration.ts";
+import { runs } from "../../properties.ts";
 
 const pairs: [string, number][] = [
   ["0s", 0],
@@ -70,7 +71,7 @@ Deno.test("every duration up to a hundred days, to the microsecond, survives tex
       const value = microseconds / 1000;
       assert.equal(parseDuration(formatDuration(value)), value);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -8,6 +8,7 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import { authorizeConnection, type TunnelPolicyTable } from "../../../lib/simulate/tunnel/authorize.ts";
 import { accepts, type ModelConnection, type ModelWorkload } from "./model.ts";
 import { MESH, ROOT, selecting, written } from "./objects.ts";
+import { runs } from "../../properties.ts";
 
 type AuthorizationPolicy = ConfigObject<"AuthorizationPolicy">;
 type PeerAuthentication = ConfigObject<"PeerAuthentication">;
@@ -190,7 +191,7 @@ for (const onlyConnections of [true, false]) {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     assert.ok(accepted > 1000 && refused > 1000, `both verdicts are common: ${accepted} and ${refused}`);
   });
@@ -228,7 +229,7 @@ Deno.test("state by changes equals a fresh start, and a change names every polic
       const fresh = new TunnelPolicies(MESH, there.values());
       assert.deepEqual(state(policies), state(fresh));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

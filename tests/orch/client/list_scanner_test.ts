@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ListScanner } from "../../../lib/orch/client/list_scanner.ts";
+import { runs } from "../../properties.ts";
 
 const encoder = new TextEncoder();
 
@@ -46,7 +47,7 @@ Deno.test("the items and the other fields of a list equal its text, whatever pie
       );
     },
   );
-  fc.assert(property, { numRuns: 300 });
+  fc.assert(property, { numRuns: runs(300) });
 });
 
 Deno.test("quotes, braces and the word items inside of items and elsewhere are text", () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { watchConfigMaps } from "../support/config_maps.ts";
 import { type Fault, quickClock, ScriptedApi } from "../support/scripted_api.ts";
+import { runs } from "../../properties.ts";
 
 /** Runs a test with a stand-in and an informer, and ends both. */
 function withApi(
@@ -275,6 +276,6 @@ Deno.test("after any order of changes and faults the informer has what the API h
         await api.stop();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

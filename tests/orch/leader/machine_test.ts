@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { ELECTION_TIMES, ElectionMachine } from "../../../lib/orch/leader/machine.ts";
 import type { LockRecord, ReadLock } from "../../../lib/orch/leader/record.ts";
 import { goesBeforeKey } from "../../../lib/orch/leader/default_revision.ts";
+import { runs } from "../../properties.ts";
 
 /** The fate of one attempt: times in real milliseconds. */
 interface Fate {
@@ -165,7 +166,7 @@ Deno.test("whatever is slow, lost or disturbed, and however clocks run, never do
         assert.ok(most <= 1, `${most} led at once`);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
   assert.ok(leaders > 400, `the property says little: only ${leaders} led in all runs`);
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { KeyedQueue } from "../../../lib/orch/queue/keyed_queue.ts";
+import { runs } from "../../properties.ts";
 
 Deno.test("a key is worked on once at a time, and again when it was added meanwhile", async () => {
   const gates: PromiseWithResolvers<void>[] = [];
@@ -98,7 +99,7 @@ Deno.test("in any order of adding, failing and ending, the last state of each ke
       assert.deepEqual([...seen].sort(), [...wanted].sort());
       assert.ok(most <= workers);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { AddressAllocator, SLOTS } from "../../../lib/registry/allocation/allocate.ts";
 import type { ServiceKey } from "../../../lib/registry/types.ts";
+import { runs } from "../../properties.ts";
 
 const key = (n: number): ServiceKey => `ns/${n}.example.com`;
 
@@ -109,6 +110,6 @@ Deno.test("addresses depend on the set of services alone, and every service that
       }
       for (const k of services.keys()) assert.deepEqual(allocator.addresses(k), fresh.addresses(k));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -10,6 +10,7 @@ import {
   standInOfSlot,
 } from "../../../lib/registry/allocation/stand_ins.ts";
 import { canonicalIp, isIp } from "../../../lib/registry/address.ts";
+import { runs } from "../../properties.ts";
 
 const idOf = (n: number) => `shop/db-${n}`;
 
@@ -108,7 +109,7 @@ Deno.test("after any events no two services have one address, none has a taken o
       fresh.settle();
       assert.deepEqual(addressesOf(fresh), found);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -6,6 +6,7 @@ import { workloadEntry } from "../objects.ts";
 import { ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { OPTIONS, RecordingSink } from "../objects.ts";
 import { at, cluster, object, pod, service, slice } from "./cluster.ts";
+import { runs } from "../../properties.ts";
 
 const NAMES = ["a", "b", "c"];
 const ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
@@ -169,7 +170,7 @@ Deno.test("any order of events ends in the state that a registry reports which h
       assert.equal(registry.check([...now.values()], []), 0, "nothing has drifted");
       assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 
@@ -193,6 +194,6 @@ Deno.test("a check repairs and counts drifted objects, and finds nothing the sec
       assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
       assert.equal(registry.check([...now.values()], []), 0);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

@@ -7,6 +7,7 @@ import { EndpointIndex } from "../../../lib/registry/endpoint_index.ts";
 import { OrchRegistry } from "../../../lib/registry/orch/registry.ts";
 import type { Service, ServiceKey } from "../../../lib/registry/types.ts";
 import { at, object, ORCH_OPTIONS, service, slice } from "./cluster.ts";
+import { runs } from "../../properties.ts";
 
 const CLUSTERS = ["east", "west", "north"] as const;
 type Cluster = (typeof CLUSTERS)[number];
@@ -107,6 +108,6 @@ Deno.test("in any order of events of three clusters, each name has the endpoints
         assert.deepEqual(one.endpoints(setKey(name)), expectedEndpoints(all, name, isExported));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -11,6 +11,7 @@ import { ServiceEntryRegistry } from "../../../lib/registry/service_entry/regist
 import { fact, manifest } from "../../config/facts/manifests.ts";
 import { OPTIONS, RecordingSink, serviceEntry } from "../objects.ts";
 import { cluster, keyOf, object, ORCH_OPTIONS } from "./cluster.ts";
+import { runs } from "../../properties.ts";
 
 function named(name: string, spec: object, from: "file" | "api" = "file"): AnyFact {
   const made = object("Service", name, { spec: { ...spec } });
@@ -152,6 +153,6 @@ Deno.test("no service of a folder stands at a written address, in any order of c
       assert.deepEqual(found, fresh.addresses(), "equal sets have equal addresses");
       assert.equal(services.check([...facts.values()], []), 0, "nothing has drifted");
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

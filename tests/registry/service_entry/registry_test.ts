@@ -4,6 +4,7 @@ import type { AnyConfigObject, ConfigObject } from "../../../lib/config/types.ts
 import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { testConformance } from "../conformance.ts";
 import { OPTIONS, pod, RecordingSink, serviceEntry, workloadEntry } from "../objects.ts";
+import { runs } from "../../properties.ts";
 
 testConformance("service entries, endpoints listed", () => {
   const registry = new ServiceEntryRegistry(OPTIONS);
@@ -535,7 +536,7 @@ Deno.test("any order of entries, workloads and pods ends in the state of a fresh
       await fresh.start(expected);
       assert.deepEqual(sink.state, expected.state);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -14,6 +14,7 @@ import type { NormalizedRequest } from "../../../lib/simulate/http_request.ts";
 import { Authorization } from "../../../lib/translate/authorization/authorization.ts";
 import { inFile } from "../../config/origins.ts";
 import { meshReader } from "../mesh_reader.ts";
+import { runs } from "../../properties.ts";
 
 /** A request, or bytes without HTTP fields. */
 interface Traffic {
@@ -241,13 +242,13 @@ Deno.test("the built filters admit exactly what the model admits, for requests a
     fc.property(fc.array(spec, { maxLength: 3 }), fc.array(traffic, { minLength: 1, maxLength: 8 }), (specs, all) => {
       for (const one of all) assert.equal(builtAdmits(specs, one), modelAdmits(specs, one), JSON.stringify(one));
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
 });
 
 Deno.test("the model admits many and refuses many of the property's requests, so that agreement means something", () => {
   const samples = fc.sample(fc.tuple(fc.array(spec, { minLength: 1, maxLength: 3 }), traffic), {
-    numRuns: 1000,
+    numRuns: runs(1000),
     seed: 1,
   });
   const admitted = samples.filter(([specs, one]) => modelAdmits(specs, one)).length;

@@ -10,6 +10,7 @@ import type {
   LeanMetadata,
 } from "../../../lib/translate/endpoint/encode.ts";
 import { LoadAssignmentEncoder } from "../../../lib/translate/endpoint/encode.ts";
+import { runs } from "../../properties.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 
@@ -72,7 +73,7 @@ Deno.test("load assignments have the same bytes as from the general encoder, aft
     fc.property(assignment, (message) => {
       assert.deepEqual(encoder.encode(message), new Uint8Array(encode(TYPE, message)));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

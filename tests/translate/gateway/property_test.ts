@@ -7,6 +7,7 @@ import { mergeGateways } from "../../../lib/translate/gateway/merge.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
+import { runs } from "../../properties.ts";
 
 const api = "networking.mesh.io/v1";
 const files = { serverCertificate: "/c.pem", privateKey: "/k.pem" };
@@ -87,7 +88,7 @@ function covered(hosts: readonly string[], name: string): boolean {
   return hosts.some((host) => host === "*" || host === name || host === "*.a.com" && name.endsWith(".a.com"));
 }
 
-const runs = { numRuns: 200 };
+const RUNS = { numRuns: runs(200) };
 
 Deno.test("a younger Gateway object never takes anything from older Gateway objects", () => {
   fc.assert(
@@ -103,7 +104,7 @@ Deno.test("a younger Gateway object never takes anything from older Gateway obje
       }
       assert.deepEqual(merged.problems.slice(0, older.problems.length), older.problems);
     }),
-    runs,
+    RUNS,
   );
 });
 
@@ -117,7 +118,7 @@ Deno.test("every server is either served or reported", () => {
       const all = read.gateways().flatMap(({ key, spec }) => spec.servers.map((_, i) => `${key}[${i}]`));
       assert.deepEqual([...served, ...reported].sort(), all.sort());
     }),
-    runs,
+    RUNS,
   );
 });
 
@@ -158,7 +159,7 @@ Deno.test("HTTP/3 changes nothing of TCP, is offered where it is served, and ser
       assert.deepEqual(routesOf(quic!), new Set(offered));
       assert.ok(routesOf(quic!).isSubsetOf(routesOf(tcp!)));
     }),
-    runs,
+    RUNS,
   );
 });
 
@@ -184,7 +185,7 @@ Deno.test("no listener has two chains for the same connections, and no two liste
         assert.equal(new Set(names).size, names.length, `${message.name}: ${names}`);
       }
     }),
-    runs,
+    RUNS,
   );
 });
 
@@ -204,6 +205,6 @@ Deno.test("virtual hosts of a route configuration have unique names and domains,
       };
       assert.deepEqual(routesByDomain(true), routesByDomain(false));
     }),
-    runs,
+    RUNS,
   );
 });

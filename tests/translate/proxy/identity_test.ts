@@ -5,6 +5,7 @@ import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { struct } from "../../../lib/pb/wellknown.ts";
 import { NodeRefused, parseNodeId } from "../../../lib/translate/proxy/identity.ts";
 import { type NodeOptions, readNode } from "../../../lib/translate/proxy/node.ts";
+import { runs } from "../../properties.ts";
 
 const options: NodeOptions = {
   mesh: defaultMeshConfig({ systemNamespace: "mesh-system" }),
@@ -40,7 +41,7 @@ Deno.test("a node id is read where all of it has the grammar, and refused otherw
         assert.deepEqual([name, namespace, dnsDomain], [match[3], match[4], match[5]]);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { flag, list, type MetadataForm, text } from "../../../lib/translate/proxy/metadata_form.ts";
+import { runs } from "../../properties.ts";
 
 const strings = fc.oneof(
   fc.string(),
@@ -20,7 +21,7 @@ for (const [name, form] of Object.entries<MetadataForm<unknown>>({ text, flag, l
         if (usual === undefined) return;
         assert.deepEqual({ success: true, data: usual }, { ...form.schema.safeParse(value) });
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 }

@@ -8,6 +8,7 @@ import { refusal } from "./accepted.ts";
 import { worldOf } from "../golden/expected.ts";
 import { proxiesOf, readGolden } from "../golden/read.ts";
 import { Fixture, resources, type TestNode } from "../../discovery/fixture.ts";
+import { runs } from "../../properties.ts";
 
 const folder = new URL("../../testdata/translate/proxyless/", import.meta.url);
 
@@ -39,7 +40,7 @@ Deno.test("it takes them of any configuration", () => {
         assert.equal(refusal(one), undefined, key);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DomainOwners } from "../../../lib/translate/route/domain_owners.ts";
+import { runs } from "../../properties.ts";
 
 Deno.test("the virtual host named after a domain owns the domain, before hosts for which the domain is a short form", () => {
   const owners = new DomainOwners();
@@ -70,6 +71,6 @@ Deno.test("after any updates the owners equal the owners of a fresh index, and e
         assert.equal(owners.lost, all - won.size);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
