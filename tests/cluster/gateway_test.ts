@@ -87,12 +87,19 @@ test("a gateway serves its load balancer's address, and status is written, also 
     await rolledOut(cluster, GATEWAYS, "deployment/mesh-ingressgateway");
     const address = await gatewayAddress(cluster);
     await applyObjects(cluster, [...doorTo(name, first!), ingressTo(name, "second", second!)]);
-    for (const host of [first!, second!]) {
-      await until(`${host} is served`, async () => (await outside(cluster, address, host)).status === 200);
-    }
-    assert.equal((await outside(cluster, address, `unknown.${name}.example`)).status, 404);
-    const { body } = await outside(cluster, address, first!, "/some/path");
-    const { path, headers } = JSON.parse(body);
+    // The pods of the gateway get a change one after the other.
+    const answered = async (status: number, host: string, path = "/") => {
+      let body = "";
+      await until(`${host}${path}: ${status}`, async () => {
+        const answer = await outside(cluster, address, host, path);
+        body = answer.body;
+        return answer.status === status;
+      });
+      return body;
+    };
+    for (const host of [first!, second!]) await answered(200, host);
+    await answered(404, `unknown.${name}.example`);
+    const { path, headers } = JSON.parse(await answered(200, first!, "/some/path"));
     assert.equal(path, "/some/path");
     assert.match(headers["x-forwarded-client-cert"], new RegExp(`ns/${GATEWAYS}/sa/mesh-ingressgateway`));
     const reconciled = ["--namespace", name, "wait", "--for=condition=Reconciled", ROLLOUT];
@@ -111,7 +118,7 @@ test("a gateway serves its load balancer's address, and status is written, also 
     ]);
     await hasAddress(cluster, name, "third", address);
     assert.notEqual(await leader(cluster), old);
-    await until(`${third} is served`, async () => (await outside(cluster, address, third!)).status === 200);
+    await answered(200, third!);
   } finally {
     await deleteManifests(cluster, "gateway.yaml");
     await setAnalysis(cluster, "PILOT_ENABLE_ANALYSIS-");

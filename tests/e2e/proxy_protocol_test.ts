@@ -66,8 +66,9 @@ testBothModes({
       void (async () => {
         for await (const connection of upstream) {
           const bytes = new Uint8Array(200);
-          const length = await connection.read(bytes) ?? 0;
-          firstBytes.resolve(new TextDecoder().decode(bytes.subarray(0, length)));
+          // The check for the listener may end its connection before a byte of it comes.
+          const length = await connection.read(bytes).catch(() => null) ?? 0;
+          if (length > 0) firstBytes.resolve(new TextDecoder().decode(bytes.subarray(0, length)));
           connection.close();
         }
       })();
@@ -108,9 +109,10 @@ testBothModes({
           const bytes = new Uint8Array(29);
           let length = 0;
           for (let more: number | null = 0; length < bytes.length && more !== null; length += more ?? 0) {
-            more = await connection.read(bytes.subarray(length));
+            more = await connection.read(bytes.subarray(length)).catch(() => null);
           }
-          begin.resolve(bytes);
+          // The check for the listener ends its connection at once.
+          if (length === bytes.length) begin.resolve(bytes);
           connection.close();
         }
       })();

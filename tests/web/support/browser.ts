@@ -19,8 +19,6 @@ export const noBrowser: string | undefined = await (async () => {
   }
 })();
 
-/** Longest time of a browser for one step, ms: the machine of a test is busy. */
-
 /** An event or answer of the protocol. */
 interface DevToolsMessage {
   readonly id?: number;
@@ -29,6 +27,10 @@ interface DevToolsMessage {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly message: string };
+}
+
+interface FrameTree {
+  readonly frame: { readonly loaderId: string };
 }
 
 /** A running browser. */
@@ -79,6 +81,7 @@ export class Browser implements AsyncDisposable {
     const tab = new Tab(this, String(sessionId));
     this.#listeners.set(String(sessionId), (message) => tab.received(message));
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await tab.send(`${domain}.enable`);
+    await tab.begin();
     return tab;
   }
 
@@ -132,6 +135,10 @@ export class Tab {
   readonly requests: string[] = [];
   readonly #browser: Browser;
   readonly #session: string;
+  /** The document of the tab, by the browser's id. */
+  #document = "";
+  /** The document that the tab leaves. Its load may be reported late. */
+  #left = "";
   #loaded = Promise.withResolvers<void>();
 
   constructor(browser: Browser, session: string) {
@@ -144,6 +151,13 @@ export class Tab {
     return this.#browser.send(method, params, this.#session);
   }
 
+  /** Learns of the present document, and has the browser report the loads of documents. */
+  async begin(): Promise<void> {
+    const { frameTree } = await this.send("Page.getFrameTree");
+    this.#document = (frameTree as FrameTree).frame.loaderId;
+    await this.send("Page.setLifecycleEventsEnabled", { enabled: true });
+  }
+
   /** Opens an address, and waits until its page is loaded. */
   async open(url: string): Promise<void> {
     await this.loading(async () => {
@@ -154,6 +168,7 @@ export class Tab {
 
   /** Runs an action that loads another page, and waits for the page. */
   async loading(act: () => Promise<unknown>): Promise<void> {
+    this.#left = this.#document;
     this.#loaded = Promise.withResolvers();
     await act();
     await within(this.#loaded.promise, "the page");
@@ -210,7 +225,9 @@ export class Tab {
   /** Takes an event of the protocol in. */
   received({ method, params = {} }: DevToolsMessage): void {
     switch (method) {
-      case "Page.loadEventFired":
+      case "Page.lifecycleEvent":
+        if (params.name !== "load" || params.loaderId === this.#left) return;
+        this.#document = String(params.loaderId);
         return this.#loaded.resolve();
       case "Network.requestWillBeSent":
         return void this.requests.push(String((params.request as { readonly url: string }).url));
