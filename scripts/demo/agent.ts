@@ -27,7 +27,7 @@ export interface AgentProcessOptions {
 /** Longest time from the end of an agent to the end of its Envoy, ms. */
 const OUTLIVED = 30_000;
 
-/** Longest time until an agent listens on a port, ms: for an agent that hangs. */
+/** Longest wait for an expected event of an agent, ms: for an agent that hangs. */
 const PATIENCE = 90_000;
 
 /** A running agent. */
@@ -39,6 +39,8 @@ export class AgentProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #isOwn: boolean;
   #over = false;
+  /** The agent and its Envoy have ended, and {@linkcode output} is complete. */
+  #isComplete = false;
   #disposal: Promise<void> | undefined;
 
   private constructor(folder: string, isOwn: boolean, child: Deno.ChildProcess) {
@@ -51,7 +53,7 @@ export class AgentProcess implements AsyncDisposable {
     const outputs = [read(child.stdout), read(child.stderr)];
     this.ended = child.status.then(async ({ code }) => {
       this.#over = true;
-      await this.#closed(Promise.all(outputs));
+      await this.#closed(Promise.all(outputs)).finally(() => this.#isComplete = true);
       return code;
     });
   }
@@ -111,9 +113,33 @@ export class AgentProcess implements AsyncDisposable {
    * @throws {Error} With the output so far, when the agent ends first, or when the port stays closed for 90 s.
    */
   async listens(port: number): Promise<void> {
-    for (const end = performance.now() + PATIENCE; !await connects(port);) {
-      const reason = this.#over ? "the agent ended first" : performance.now() > end ? "not in time" : undefined;
-      if (reason !== undefined) throw new Error(`port ${port} takes connections: ${reason}:\n${this.output}`);
+    await this.#wait(`port ${port} takes connections`, async () => await connects(port) || undefined);
+  }
+
+  /**
+   * Waits until a text is in the output. The output comes through a pipe: an effect of the agent can be seen elsewhere
+   * before an earlier line of the agent is here.
+   *
+   * @returns The first match.
+   * @throws {Error} With the output so far, when the agent ends without the text, or after 90 s.
+   */
+  says(text: RegExp): Promise<RegExpExecArray> {
+    return this.#wait(`the agent says ${text.source}`, () => text.exec(this.output) ?? undefined);
+  }
+
+  /** The process id of the agent's Envoy. The agent logs the id at the end of its start. */
+  async envoy(): Promise<number> {
+    const [, id] = await this.says(/\tstarted\t.*\tenvoy=(\d+)\n/);
+    return Number(id);
+  }
+
+  /** Waits for a result. @throws {Error} With the output, when the agent ends first, or after {@linkcode PATIENCE}. */
+  async #wait<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+    for (const end = performance.now() + PATIENCE;;) {
+      const isLast = this.#isComplete || performance.now() > end;
+      const found = await look();
+      if (found !== undefined) return found;
+      if (isLast) throw new Error(`${what}: ${this.#over ? "the agent ended first" : "not in time"}:\n${this.output}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

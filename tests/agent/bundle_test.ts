@@ -6,7 +6,6 @@ import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { envoyPath } from "../envoy/path.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
-import { until } from "../patience.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 /** A bundle needs a bundler, which is fetched when missing. */
@@ -28,8 +27,8 @@ Deno.test({
             ...{ name: "server", ports, program: [`${place}/pilot-agent`] },
             env: { MESH_META_ENABLE_DNS_SERVER: "true", DNS_PROXY_ADDR: `127.0.0.1:${names}` },
           });
-          await until("the certificate is said", () => /certificate valid until/.test(agent.output));
-          await until("it listens", () => /\tdns\tlistening\t/.test(agent.output));
+          await agent.says(/certificate valid until/);
+          await agent.says(/\tdns\tlistening\t/);
         });
       } finally {
         await Deno.remove(place, { recursive: true });

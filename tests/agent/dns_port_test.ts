@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { missing, sh } from "../dns/support/namespace.ts";
 import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
-import { until } from "../patience.ts";
 
 const PROXY_USER = 1337;
 
@@ -43,14 +42,13 @@ async function servingAt(port: number): Promise<RunningIds> {
     });
     try {
       // Envoy asks over a socket open to Envoy's user alone.
-      await until("Envoy asks for configuration", () => agent.output.includes("no discovery server"));
+      await agent.says(/no discovery server/);
       for (const transport of ["+notcp", "+tcp"]) {
-        const question = ["@127.0.0.1", "-p", `${port}`, transport, "+tries=1", "name.test"];
+        const question = ["@127.0.0.1", "-p", `${port}`, transport, "+tries=1", "+timeout=60", "name.test"];
         const said = await sh("ip", ["netns", "exec", namespace, "dig", ...question]);
         assert.match(said, /->>HEADER<<- opcode: QUERY, status: [A-Z]+/, said);
       }
-      const envoy = Number(/\tenvoy=(\d+)/.exec(agent.output)?.[1]);
-      return { agent: await idsOf(agent.pid), envoy: await idsOf(envoy) };
+      return { agent: await idsOf(agent.pid), envoy: await idsOf(await agent.envoy()) };
     } catch (cause) {
       throw new Error(agent.output, { cause });
     }

@@ -17,7 +17,8 @@ async function readyThenDrained(agent: AgentProcess, [, status, readiness]: read
   };
   const post = async (path: string) =>
     await (await fetch(`http://127.0.0.1:${status}/${path}`, { method: "POST" })).text();
-  assert.deepEqual(await probe(), [200, ""]);
+  // A request can pass the proxy's first worker before the proxy reports that all workers have started.
+  await until("the workload is ready", async () => String(await probe()) === "200,");
   assert.equal(await post("drain"), "OK");
   assert.deepEqual(await probe(), [503, "the proxy is draining\n"]);
   assert.equal(await post("quitquitquit"), "OK");

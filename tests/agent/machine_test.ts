@@ -40,7 +40,7 @@ Deno.test({
         },
       });
       try {
-        await until("the certificate is served", () => agent.output.includes("certificate valid until"));
+        await agent.says(/certificate valid until/);
         // A slow answer is asked for again.
         const tokens = new Set(authority.requests.map((request) => request.token));
         assert.deepEqual([...tokens], [`Bearer ${token}`]);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath } from "../envoy/path.ts";
 import { AgentProcess } from "./support/agent_process.ts";
-import { until } from "../patience.ts";
 
 /** A setting, and a text in Envoy's command line or bootstrap that the setting adds or removes. */
 interface ShownSetting {
@@ -40,10 +39,7 @@ async function startedWith(env: Readonly<Record<string, string>>): Promise<strin
         ...env,
       },
     });
-    await until("Envoy is started", () => /\tstarted\t.*envoy=\d/.test(agent.output)).catch((cause) => {
-      throw new Error(agent.output, { cause });
-    });
-    const pid = /envoy=(\d+)/.exec(agent.output)![1]!;
+    const pid = await agent.envoy();
     const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/cmdline`] }).output();
     const line = new TextDecoder().decode(stdout).replaceAll("\0", " ");
     const bootstrap = JSON.parse(await Deno.readTextFile(`${agent.folder}/etc/mesh/proxy/envoy-rev.json`));

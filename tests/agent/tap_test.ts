@@ -54,7 +54,7 @@ async function withTap(
       },
     });
     try {
-      await until("the agent has started", () => agent.output.includes("started"));
+      await agent.says(/\tstarted\t/);
       await test({ discovery, requests, port, agent });
     } catch (error) {
       throw new Error(agent.output, { cause: error });
@@ -139,7 +139,7 @@ Deno.test("where the port is another program's, the agent says so and starts wit
           PROXY_CONFIG: JSON.stringify({ discoveryAddress: "127.0.0.1:1", statusPort }),
         },
       });
-      await until("it has started", () => agent.output.includes("\tstarted\t"));
+      await agent.says(/\tstarted\t/);
       return agent.output;
     };
     const taken = /\twarn\txdsproxy\tPROXY_XDS_DEBUG_VIA_AGENT_PORT: no pages of the control plane: .*EADDRINUSE/;

@@ -47,6 +47,8 @@ export interface CloudInput {
   readonly ipv6: boolean;
   /** Address of Azure's metadata server. Default: Azure's fixed address. */
   readonly azure?: string;
+  /** Time for all requests to a metadata server, ms. Default: a second. */
+  readonly deadline?: number;
 }
 
 /** Time for all requests to a metadata server at a start, ms. The server is one hop away. */
@@ -83,10 +85,10 @@ function nameOf({ settings, firmware }: CloudInput, isGoogleByHand: boolean): Cl
 
 async function factsOf(
   name: CloudName | undefined,
-  { settings, ipv6, azure }: CloudInput,
+  { settings, ipv6, azure, deadline = DEADLINE }: CloudInput,
   byHand: Readonly<Record<string, string>> | undefined,
 ): Promise<CloudFacts> {
-  const pages = (address: string) => metadataPages(address, DEADLINE, AbortSignal.timeout(DEADLINE));
+  const pages = (address: string) => metadataPages(address, deadline, AbortSignal.timeout(deadline));
   switch (name) {
     case "gcp": {
       if (byHand !== undefined) return givenGoogleFacts(byHand, settings.CLOUD_QUOTA_PROJECT);

@@ -20,6 +20,8 @@ export interface GoogleIdentityOptions {
   readonly audience: string;
   /** Stores the token. Errors are logged. */
   readonly store: (token: string) => Promise<void>;
+  /** Time for an answer, ms. Default: 2 s. */
+  readonly deadline?: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -82,9 +84,9 @@ export class GoogleIdentity {
   }
 
   async #ask(): Promise<string> {
-    const { server, audience, clock, log, store } = this.#options;
+    const { server, audience, clock, log, store, deadline = DEADLINE } = this.#options;
     const query = `audience=${encodeURIComponent(audience)}&format=full`;
-    const page = metadataPages(server, DEADLINE);
+    const page = metadataPages(server, deadline);
     const path = `/computeMetadata/v1/instance/service-accounts/default/identity?${query}`;
     const token = await page(path, { headers: GOOGLE_HEADERS });
     const now = clock.now();

@@ -9,6 +9,7 @@ import {
 } from "../../../lib/agent/cloud/cloud.ts";
 import { amazonLocality, googleLocality } from "../../../lib/agent/cloud/localities.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
+import { PATIENCE } from "../../patience.ts";
 import { CloudServer, googlePages } from "../support/cloud_server.ts";
 
 /** Firmware of a machine. Files that are not given are empty. */
@@ -18,7 +19,8 @@ function firmware(said: Partial<Firmware> = {}): Firmware {
 
 const GOOGLE = firmware({ "/sys/class/dmi/id/product_name": "Google Compute Engine\n" });
 
-function find(settings: Partial<CloudSettings>, input: Partial<CloudInput> = {}) {
+/** @param input Default: a server may take its time. */
+function find(settings: Partial<CloudSettings>, input: Partial<CloudInput> = { deadline: PATIENCE }) {
   const all = defaultSettings("pilot-agent", settings);
   return findCloud({ settings: all, firmware: firmware(), ipv6: false, ...input });
 }
@@ -143,7 +145,7 @@ Deno.test("Azure's document places a machine, and its tags become metadata, as a
         ? Response.json({ compute: { ...compute, ...tags } })
         : undefined
     );
-    const found = await find({ CLOUD_PLATFORM: "azure" }, { azure: `http://${server.host}` });
+    const found = await find({ CLOUD_PLATFORM: "azure" }, { azure: `http://${server.host}`, deadline: PATIENCE });
     assert.deepEqual(found.metadata, expected);
     assert.deepEqual(found.locality, { region: "westeurope", zone: "2" });
   }
@@ -154,11 +156,11 @@ Deno.test("a metadata server that is silent, gone, or talks nonsense costs a sec
   for (const answer of answers) {
     await using server = new CloudServer(() => answer === "silence" ? answer : answer.clone());
     const address = `http://${server.host}`;
-    const found = await find({ CLOUD_PLATFORM: "aws", AWS_EC2_METADATA_SERVICE_ENDPOINT: address });
+    const found = await find({ CLOUD_PLATFORM: "aws", AWS_EC2_METADATA_SERVICE_ENDPOINT: address }, {});
     assert.deepEqual([found.name, found.metadata, found.locality], ["aws", {}, {}]);
     assert.equal(found.warnings.length, 1);
   }
-  const gone = await find({ GCE_METADATA_HOST: "127.0.0.1:1" });
+  const gone = await find({ GCE_METADATA_HOST: "127.0.0.1:1" }, {});
   assert.match(gone.warnings.join(), /the cloud gcp says nothing of this machine: no answer from http:\/\/127/);
 });
 

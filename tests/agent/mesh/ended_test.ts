@@ -23,7 +23,7 @@ Deno.test({
           const agent = await mesh.agent({ name: "server", ports, ...(folder === undefined ? {} : { folder }) });
           folder = agent.folder;
           await until("it serves", async () => await oneRequest(there, "app.test") === "nobody");
-          Deno.kill(Number(/\tenvoy=(\d+)/.exec(agent.output)![1]), signal);
+          Deno.kill(await agent.envoy(), signal);
           assert.equal(await agent.ended, code, agent.output);
           const said = code === 0 ? "code=0" : `signal=${signal}`;
           assert.match(agent.output, new RegExp(`error.*Envoy ended by itself, and the agent with it\t${said}`));

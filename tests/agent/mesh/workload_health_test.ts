@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../../envoy/path.ts";
-import { until } from "../../patience.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const files = (port: number) => ({
   "vm.yaml": `
@@ -37,10 +37,12 @@ Deno.test({
   fn: () =>
     withPorts(6, async ([port = 0, http = 0, ...ports]) => {
       await using mesh = await IdentityMesh.start({ port, files: files(http) });
-      const readinessProbe = { exec: { command: ["test", "-f", "./well"] }, periodSeconds: 1, failureThreshold: 1 };
+      // A loaded machine may need more than the default second to start a command.
+      const times = { periodSeconds: 1, timeoutSeconds: PATIENCE / 1000, failureThreshold: 1 };
+      const readinessProbe = { exec: { command: ["test", "-f", "./well"] }, ...times };
       try {
         const agent = await mesh.agent({ name: "vm", ports, proxy: { readinessProbe } });
-        await until("the workload is unhealthy", () => agent.output.includes("the workload is unhealthy"));
+        await agent.says(/the workload is unhealthy/);
         await until("the server hears that, too", async () => await health(mesh) === "unhealthy");
         await agent.write("well", "");
         await until("the server hears that it is well", async () => await health(mesh) === "healthy");

@@ -240,7 +240,7 @@ Deno.test("metrics count sent responses, and show a rejection until the next res
       "it is over",
       async () => /^pilot_xds_lds_reject\{node="proxy",err="Internal"\} 0$/m.test(await page()),
     );
-    assert.equal(discovery.streams[0]!.requests.length, 3, "the server hears all of it");
+    await until("the server hears all of it", () => discovery.streams[0]!.requests.length === 3);
     stream.call.cancel();
     await until("its series ends", async () => !/^pilot_xds_lds_reject\{/m.test(await page()));
   });

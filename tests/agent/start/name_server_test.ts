@@ -6,6 +6,7 @@ import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
+import { withPorts } from "../../../scripts/ports.ts";
 import { encodeName, encodeNameTable } from "../../../lib/translate/name_table/encode.ts";
 import { agentInput } from "../support/agent_input.ts";
 import { servePages } from "../support/status_pages.ts";
@@ -64,16 +65,17 @@ Deno.test("the last good table stays: an answer without a table, or with an unre
 });
 
 Deno.test("a port that another program has is an error that names variable and port", async () => {
-  const first = await start({ MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: "127.0.0.1:0" });
-  const { port } = first!.listening[0]!.address;
-  try {
-    await assert.rejects(
-      start({ MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: `127.0.0.1:${port}` }),
-      { message: new RegExp(`^DNS_PROXY_ADDR: cannot listen on 127\\.0\\.0\\.1 port ${port}: `) },
-    );
-  } finally {
-    await first!.close();
-  }
-  const again = await start({ MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: `127.0.0.1:${port}` });
-  await again!.close();
+  await withPorts(1, async ([port]) => {
+    const own = { MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: `127.0.0.1:${port}` };
+    const first = await start(own);
+    try {
+      await assert.rejects(
+        start(own),
+        { message: new RegExp(`^DNS_PROXY_ADDR: cannot listen on 127\\.0\\.0\\.1 port ${port}: `) },
+      );
+    } finally {
+      await first!.close();
+    }
+    await (await start(own))!.close();
+  });
 });

@@ -67,7 +67,7 @@ Deno.test("an application that fails in any way leaves the others whole, and is 
     await using envoy = await answering(ENVOY);
     await using app = await answering(response);
     await using pages = await pagesOf({ envoy, application: app });
-    const { type, text } = await scrape(pages, { "x-prometheus-scrape-timeout-seconds": "0.5" });
+    const { type, text } = await scrape(pages, { "x-prometheus-scrape-timeout-seconds": "3" });
     assert.match(type ?? "", /^text\/plain/);
     assert.ok(text.endsWith(`# TYPE envoy_x counter\nenvoy_x{} 1\n\n${kept}`), text.slice(-200));
     assert.deepEqual(await failures(pages), ["application 1"], response);
@@ -112,7 +112,7 @@ Deno.test("an Envoy that hangs or breaks off leaves the application whole", asyn
     await using envoy = await answering(response);
     await using app = await answering(pageOf(TEXT, "app 1"));
     await using pages = await pagesOf({ envoy, application: app });
-    const { text } = await scrape(pages, { "x-prometheus-scrape-timeout-seconds": "1" });
+    const { text } = await scrape(pages, { "x-prometheus-scrape-timeout-seconds": "3" });
     assert.ok(text.endsWith(response === "" ? "\napp 1\n" : "envoy_x 1\napp 1\n"), text.slice(-200));
     assert.deepEqual(await failures(pages), ["envoy 1"]);
   }

@@ -3,14 +3,15 @@ import { GoogleIdentity } from "../../../lib/agent/tokens/google_identity.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { CloudServer, unsignedToken } from "../support/cloud_server.ts";
-import { until } from "../../patience.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 /** A machine with a stand-in for its metadata server. */
 function machine(answer: () => Response | undefined, stored: (token: string) => void = () => {}) {
   const clock = createFakeClock();
   const server = new CloudServer(answer);
   const identity = new GoogleIdentity({
-    ...{ server: `http://${server.host}`, audience: "mesh.example", clock, log: silentLog().scope("cloudcred") },
+    ...{ server: `http://${server.host}`, audience: "mesh.example", deadline: PATIENCE, clock },
+    log: silentLog().scope("cloudcred"),
     store: (token) => Promise.resolve(token).then(stored),
   });
   return { clock, server, identity, asked: () => server.requests.length };

@@ -5,6 +5,7 @@ import { HttpServer } from "../../../lib/http/server.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
+import { PATIENCE } from "../../patience.ts";
 import { type CloudRequest, CloudServer, unsignedToken } from "../support/cloud_server.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -26,7 +27,7 @@ async function service(
     audience: "identitynamespace:cluster.local:cluster-url",
     projectNumber: options.projectNumber ?? "123",
     quotaProject: "billing",
-    ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
+    timeout: options.timeout ?? PATIENCE,
     ...{ clock, metrics },
   });
   const log = silentLog().scope("security");

@@ -15,7 +15,7 @@ import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { TestRegistry } from "../support/registry.ts";
 import { sha256, wasmModule } from "../support/wasm_files.ts";
 import { TestWebServer } from "../support/web_server.ts";
-import { until } from "../../patience.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const log = createLog(["test"], defaultLogOptions, { open: () => ({ write() {}, close() {} }) }).scope("test");
 const HOUR = 3_600_000;
@@ -47,7 +47,7 @@ async function withCache(
   const folder = await Deno.makeTempDir();
   const clock = createFakeClock();
   const metrics = createMetrics("pilot-agent");
-  const rules = { timeout: 5000, insecure: new Set(["*"]), roots: () => Promise.resolve("") };
+  const rules = { timeout: PATIENCE, insecure: new Set(["*"]), roots: () => Promise.resolve("") };
   const cache = new WasmCache({
     ...{ folder: `${folder}/wasm`, owner: undefined, attempts: 5, expiry: 24 * HOUR, purgeInterval: HOUR },
     fetch: (request, signal) => fetchModule(rules, request, signal),

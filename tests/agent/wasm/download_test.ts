@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { wholeBytes } from "../../../lib/agent/wasm/fetch/bounded_bytes.ts";
 import { download, type DownloadRules, refusedAddress } from "../../../lib/agent/wasm/fetch/download.ts";
+import { PATIENCE } from "../../patience.ts";
 import { TestWebServer } from "../support/web_server.ts";
 
 const rules = (changed: Partial<DownloadRules> = {}): DownloadRules => ({
-  timeout: 10_000,
+  timeout: PATIENCE,
   insecure: new Set(),
   roots: () => Promise.resolve(""),
   ...changed,

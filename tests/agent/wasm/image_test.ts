@@ -5,6 +5,7 @@ import { fetchModule } from "../../../lib/agent/wasm/fetch/fetch_module.ts";
 import { DOCKER_HUB, parseImageName } from "../../../lib/agent/wasm/fetch/image_name.ts";
 import { credentialsFor } from "../../../lib/agent/wasm/fetch/pull_secret.ts";
 import { TestAuthority } from "../support/authority.ts";
+import { PATIENCE } from "../../patience.ts";
 import { TestRegistry } from "../support/registry.ts";
 import { gzip, sha256, tar, wasmModule } from "../support/wasm_files.ts";
 import { TestWebServer } from "../support/web_server.ts";
@@ -19,7 +20,7 @@ const INDEX = "application/vnd.oci.image.index.v1+json";
 
 /** Registries of these tests speak plain text, which the rules must allow. */
 async function pull(registry: TestRegistry, name: string, pullSecret?: string) {
-  const rules = { timeout: 5000, roots, insecure: new Set([registry.host]) };
+  const rules = { timeout: PATIENCE, roots, insecure: new Set([registry.host]) };
   const module = await fetchModule(rules, { url: `oci://${registry.host}/${name}`, pullSecret }, never);
   return { digests: module.digests, bytes: await wholeBytes(module.content()) };
 }
@@ -193,7 +194,7 @@ Deno.test("a realm that a registry names on another port of this machine is not 
 
 Deno.test("a registry without a valid certificate or without TLS is asked only if it is listed", async () => {
   const authority = await TestAuthority.make();
-  const strict = { timeout: 5000, insecure: new Set<string>(), roots: () => Promise.resolve(other.root) };
+  const strict = { timeout: PATIENCE, insecure: new Set<string>(), roots: () => Promise.resolve(other.root) };
   const other = await TestAuthority.make();
   await using plain = new TestRegistry();
   await plain.push("r:1", [{ mediaType: MODULE, bytes: wasmModule("it") }]);
