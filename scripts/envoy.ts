@@ -63,7 +63,7 @@ const PATIENCE = 90_000;
 const PROGRESS = ["admin:info", "config:info"];
 
 /** The line of the log when the admin pages answer, and the line when all static listeners are about to serve. */
-const ADMIN = /admin address: \S+:(\d+)/, WORKERS = "starting workers";
+const ADMIN = /admin address: \S+:(\d+)\n/, WORKERS = "starting workers";
 
 /** Path of Envoy: from the variable `ENVOY`, else from the set-up. */
 export function envoyBinary(): string {
@@ -153,9 +153,12 @@ class Running implements EnvoyProcess {
   }
 
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = performance.now() + PATIENCE; !await holds();) {
+    for (const end = performance.now() + PATIENCE;;) {
+      // The last output comes before the end.
+      const isOver = this.#isOver;
+      if (await holds()) return;
       if (saysTaken(this.output)) throw new PortTaken(`${this.#name}: ${this.output}`);
-      if (this.#isOver) throw new Error(`${this.#name} ended: ${this.output}`);
+      if (isOver) throw new Error(`${this.#name} ended: ${this.output}`);
       if (performance.now() > end) {
         throw new Error(`${this.#name}: no ${what} within ${PATIENCE / 1000} s: ${this.output}`);
       }

@@ -11,7 +11,7 @@ import { must } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { PRIMARY } from "./support/place.ts";
 import { config, startOther, text, withService } from "./support/service.ts";
-import { until } from "../patience.ts";
+import { PATIENCE, until } from "../patience.ts";
 
 const scripts = new URL("../testdata/cni/", import.meta.url).pathname;
 
@@ -129,9 +129,9 @@ Deno.test("lines of the plugin are logged under its scope, in their level; input
     const socket = `${place.folders.run}/log.sock`;
     assert.equal((Deno.lstatSync(socket).mode ?? 0) & 0o777, 0o600);
     const line = JSON.stringify({ level: "error", scope: "x", time: "t", msg: "ADD: no\nforged", pod: "a/b" });
-    await post(socket, "/log", [line, "plain", 7, "{"], 2000);
-    await assert.rejects(post(socket, "/log", { not: "an array" }, 2000), /expected an array of texts/);
-    await assert.rejects(post(socket, "/other", [], 2000), /no page/);
+    await post(socket, "/log", [line, "plain", 7, "{"], PATIENCE);
+    await assert.rejects(post(socket, "/log", { not: "an array" }, PATIENCE), /expected an array of texts/);
+    await assert.rejects(post(socket, "/other", [], PATIENCE), /no page/);
     const ours = lines.filter((l) => l.includes("\tcni-plugin\t")).map((l) => l.split("\t").slice(1).join(" "));
     assert.deepEqual(ours, [
       "error cni-plugin ADD: no\\nforged pod=a/b\n",
@@ -221,14 +221,14 @@ Deno.test("4,000 calls of plugins, also of some that go away early, leave no soc
     const burst = async (count: number) => {
       for (let i = 0; i < count; i += 20) {
         await Promise.all(Array.from({ length: 20 }, async (_, k) => {
-          assert.equal((await new NearPods(socket, far).pod("shop", "cart-0"))?.name, "cart-0");
+          assert.equal((await new NearPods(socket, far, PATIENCE).pod("shop", "cart-0"))?.name, "cart-0");
           if (k % 4 === 0) {
             // A killed plugin: half a request, and nothing more.
             using connection = await Deno.connect({ transport: "unix", path: socket });
             await connection.write(
               new TextEncoder().encode("POST /log HTTP/1.1\r\nhost: node\r\ncontent-length: 99\r\n\r\n["),
             );
-          } else await post(socket, "/log", [JSON.stringify({ level: "info", msg: "ADD" })], 5000);
+          } else await post(socket, "/log", [JSON.stringify({ level: "info", msg: "ADD" })], PATIENCE);
         }));
         lines.length = 0;
         orch.asked.length = 0;

@@ -4,7 +4,8 @@ import { systemClock } from "../../lib/kernel/time/clock.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { askBoth, query, reply, sendTcp, sendUdp } from "./support/ask.ts";
 import { silentLog, startServer } from "./support/server.ts";
-import { answerTo, startUpstream } from "./support/upstream.ts";
+import { answerTo, type FakeUpstream, startUpstream, startUpstreams } from "./support/upstream.ts";
+import { until } from "../patience.ts";
 
 /** Addresses of a large answer: more than fit into 512 bytes. */
 const giant = Array.from({ length: 64 }, (_, i) => `240.0.0.${i}`);
@@ -72,8 +73,10 @@ Deno.test("no answer over UDP is larger than 4096 bytes, even if a client accept
 });
 
 Deno.test("after a silent server the next one is asked within half a second, also one of the other family", async () => {
-  const silent = startUpstream("127.0.0.1", 0, { "*": "silence" });
-  const second = startUpstream("::1", silent.port, { "www.bing.com": ["1.1.1.1"] });
+  const [silent, second] = startUpstreams({
+    "127.0.0.1": { "*": "silence" },
+    "::1": { "www.bing.com": ["1.1.1.1"] },
+  }) as [FakeUpstream, FakeUpstream];
   const clock = createFakeClock();
   using test = await startServer({ servers: ["127.0.0.1", "::1"], port: silent.port }, { clock });
   assert.deepEqual(test.server.listening.map(({ address }) => address.hostname), [
@@ -104,17 +107,21 @@ Deno.test("a name server is believed however resolv.conf spells its address", as
 });
 
 Deno.test("raced: a silent and a refusing server cost nothing while another server answers", async () => {
-  const silent = startUpstream("127.0.0.1", 0, { "*": "silence" });
-  const refusing = startUpstream("127.0.0.2", silent.port, { "*": "REFUSED" });
-  const good = startUpstream("127.0.0.3", silent.port, { "*": ["1.1.1.1"] });
-  using test = await startServer({ servers: ["127.0.0.1", "127.0.0.2", "127.0.0.3"], port: silent.port }, {
+  const all = startUpstreams({
+    "127.0.0.1": { "*": "silence" },
+    "127.0.0.2": { "*": "REFUSED" },
+    "127.0.0.3": { "*": ["1.1.1.1"] },
+  });
+  using test = await startServer({ servers: all.map(({ hostname }) => hostname), port: all[0]!.port }, {
     settings: { DNS_PROXY_ADDR: "localhost:0", DNS_FORWARD_PARALLEL: true },
     clock: createFakeClock(), // Nothing waits for time: the clock stands still.
   });
   const { udp, tcp } = await askBoth(test.at, { name: "www.bing.com" });
   assert.deepEqual([udp.answers, tcp.answers], [["www.bing.com A 1.1.1.1"], ["www.bing.com A 1.1.1.1"]]);
-  for (const { asked } of [silent, refusing, good]) assert.ok(asked.includes("udp www.bing.com A"));
-  for (const one of [silent, refusing, good]) one.close();
+  for (const { hostname, asked } of all) {
+    await until(`${hostname} is asked, too`, () => asked.includes("udp www.bing.com A"));
+  }
+  for (const one of all) one.close();
 });
 
 Deno.test("an answer from another server than was asked, or to another question, is not believed", async () => {
@@ -138,8 +145,10 @@ Deno.test("an answer from another server than was asked, or to another question,
 });
 
 Deno.test("resolv.conf is read again: new servers, new search domain; a missing file changes nothing", async () => {
-  const first = startUpstream("127.0.0.1", 0, { "*": ["1.1.1.1"] });
-  const second = startUpstream("127.0.0.2", first.port, { "*": ["2.2.2.2"] });
+  const [first, second] = startUpstreams({
+    "127.0.0.1": { "*": ["1.1.1.1"] },
+    "127.0.0.2": { "*": ["2.2.2.2"] },
+  }) as [FakeUpstream, FakeUpstream];
   using test = await startServer({ servers: ["127.0.0.1"], port: first.port });
   const ask = async (name: string) => (await askBoth(test.at, { name })).udp.answers;
   assert.deepEqual(await ask("www.bing.com"), ["www.bing.com A 1.1.1.1"]);

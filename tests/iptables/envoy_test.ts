@@ -74,8 +74,8 @@ for (const mode of ["REDIRECT", "TPROXY"] as const) {
       }
       await t.step("without Envoy nothing gets past it: inbound and outbound fail closed", async () => {
         await envoy[Symbol.asyncDispose]();
-        const inbound = await client.dial(addresses[4].pod, 8080);
-        const outbound = await app.dial(addresses[4].client, 8080);
+        const inbound = await client.dial(addresses[4].pod, 8080, { timeout: 10 });
+        const outbound = await app.dial(addresses[4].client, 8080, { timeout: 10 });
         assert.deepEqual([inbound.answer, outbound.answer], [undefined, undefined]);
       });
     }, [kind]);

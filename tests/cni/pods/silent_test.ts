@@ -6,9 +6,10 @@ import { NearPods } from "../../../lib/cni/pods/near.ts";
 import { readPod } from "../../../lib/cni/pods/pod.ts";
 import { PodSourceError } from "../../../lib/cni/pods/source.ts";
 import { withinTime } from "../../../lib/cni/pods/within.ts";
+import { PATIENCE } from "../../patience.ts";
 
 /** Time given in these tests, and the longest time allowed, milliseconds. */
-const [GIVEN, MOST] = [200, 5000];
+const [GIVEN, MOST] = [200, PATIENCE];
 
 /** Fails when work takes too long. @returns the result of the work */
 async function inTime<T>(work: Promise<T>): Promise<T> {

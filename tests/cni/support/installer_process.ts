@@ -42,7 +42,8 @@ export async function startInstaller(
   }).spawn();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  while (!text.includes(said)) {
+  // Whole lines.
+  while (!text.includes(said) || !text.endsWith("\n")) {
     const { value, done } = await reader.read();
     if (done) assert.fail(`${text}${await new Response(child.stderr).text()}`);
     text += value;

@@ -1,5 +1,5 @@
 /** Node tunnels' ends of the socket: connect, and what came over each connection. */
-import { until } from "../../patience.ts";
+import { PATIENCE, until } from "../../patience.ts";
 import { readRequest } from "../../tunnel/node/agent_socket.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -51,12 +51,13 @@ export class Tunnels implements AsyncDisposable {
 
   /** Connects a tunnel of a new name, again and again until the socket is there. It greets, and answers each message. */
   async connect(name: string, path: string, answer = "ack"): Promise<void> {
+    const end = performance.now() + PATIENCE;
     for (let tries = 1;; tries++) {
       await this.#order({ do: "connect", name, path, answer });
       const answers = () => this.#of(name).filter(({ event }) => event === "connected" || event === "refused").length;
       await until(`an answer to connection ${tries} of ${name}`, () => answers() >= tries);
       if (this.#of(name).some(({ event }) => event === "connected")) return;
-      if (tries === 100) throw new Error(`${path}: no connection`);
+      if (performance.now() > end) throw new Error(`${path}: no connection`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -70,6 +70,7 @@ namespaceTest(
     await tunnels.until("old", "add u1", "snapshot");
     assert.deepEqual(tunnels.messages("old").map(({ namespaces }) => namespaces), [[u1.identity], []]);
     assert.equal((await node.client.hold(u2)).outcome, "acked");
+    await tunnels.until("old", "add u2");
     assert.deepEqual(tunnels.messages("old").at(-1), { said: "add u2", namespaces: [u2.identity] });
     await tunnels.connect("young", node.socket);
     await tunnels.until("young", "add u1", "add u2", "snapshot");

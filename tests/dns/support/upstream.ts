@@ -58,6 +58,25 @@ export function startUpstream(hostname = "127.0.0.1", port = 0, zone: Record<str
   };
 }
 
+/**
+ * Starts name servers at one port of several addresses of the loopback: zones by address. A port that is free on the
+ * first address may be taken on another one.
+ */
+export function startUpstreams(zones: Readonly<Record<string, Record<string, Behaviour>>>): FakeUpstream[] {
+  for (let tries = 20;; tries--) {
+    const started: FakeUpstream[] = [];
+    try {
+      for (const [hostname, zone] of Object.entries(zones)) {
+        started.push(startUpstream(hostname, started[0]?.port ?? 0, zone));
+      }
+      return started;
+    } catch (error) {
+      for (const one of started) one.close();
+      if (tries === 0 || !(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
+}
+
 function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp: Deno.TcpListener } {
   for (let tries = 20;; tries--) {
     const tcp = Deno.listen({ hostname, port });
