@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { packedEntry, unpackedEntry } from "../../lib/status/packed_entry.ts";
+import { runs } from "../properties.ts";
 
 Deno.test("an entry has the text that was packed", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "grapheme" }), async (text) => {
       assert.equal(await unpackedEntry(await packedEntry(text)), text);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 
