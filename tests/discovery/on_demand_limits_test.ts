@@ -51,6 +51,25 @@ Deno.test("a name that is asked again counts once", () => {
   assert.equal(characters(asked), LONG.length);
 });
 
+Deno.test("a name of many slashes costs no more looks than another name", () => {
+  const { state } = asking();
+  let looks = 0;
+  const asked = new OnDemandResources({
+    askedHosts: (route: string) => (looks++, state.askedHosts(route === "unix:///run/a.sock" ? "80" : route)),
+    hostClusters: state.hostClusters,
+    resourceSets: (type: string) => state.resourceSets(type),
+  });
+  for (const name of ["/".repeat(60_000), `a${"/a".repeat(30_000)}`, `unix://${"/a".repeat(30_000)}`]) {
+    looks = 0;
+    asked.wantHosts(names.of([name]));
+    assert.ok(looks <= 128, `${looks} looks for ${name.slice(0, 10)}`);
+  }
+  asked.wantHosts(names.of([`80/a${"/b".repeat(1000)}`]));
+  assert.equal(asked.hosts.get("80")?.size, 1, "a host with slashes gets an answer");
+  asked.wantHosts(names.of(["unix:///run/a.sock/b.example"]));
+  assert.deepEqual([...asked.hosts.get("unix:///run/a.sock") ?? []], ["b.example"]);
+});
+
 Deno.test("names that no cluster can have are not kept in place of others", () => {
   const { state, asked } = asking();
   asked.wantClusters(names.of(Array.from({ length: 10_000 }, (_, i) => `outbound|80||${"a".repeat(600)}${i}`)));

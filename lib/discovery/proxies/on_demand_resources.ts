@@ -47,6 +47,9 @@ const MAX_CLUSTERS = 10_000;
 /** Most characters of a cluster's name: a host has 253, a subset 63. */
 const MAX_CLUSTER_LENGTH = 512;
 
+/** Most characters of a route configuration's name with slashes: the path of a socket has 107 characters at most. */
+const MAX_SOCKET_ROUTE = 128;
+
 /** The part of a proxy's state that answers questions. */
 export type AskedState = Pick<ProxyState, "askedHosts" | "hostClusters" | "resourceSets">;
 
@@ -190,7 +193,7 @@ export class OnDemandResources {
     this.#had = new Set([...this.#had].filter((name) => !ofHosts.some((named) => named.has(name))));
   }
 
-  /** `80/a.example` is of `80`, `unix:///path/a.example` is of `unix:///path`. A Host header may hold slashes, too. */
+  /** Keeps the host of a name `ROUTE CONFIGURATION/HOST`. */
   #wantHost(name: string): void {
     const asked = this.#routeOf(name);
     if (asked === undefined) return;
@@ -203,8 +206,7 @@ export class OnDemandResources {
 
   /** The route configuration of a virtual host's name. Undefined: the sidecar asks for none of that name. */
   #routeOf(name: string): AskedRoute | undefined {
-    for (let at = name.indexOf("/"); at >= 0; at = name.indexOf("/", at + 1)) {
-      const route = name.slice(0, at);
+    for (const route of possibleRoutes(name)) {
       if (this.#state.askedHosts(route) !== undefined) return this.#route(route);
     }
     return undefined;
@@ -300,6 +302,19 @@ export class OnDemandResources {
         if (named.some((name) => this.#clusters.has(name))) yield* named;
       }
     }
+  }
+}
+
+/**
+ * The route configurations to which a virtual host's name may belong: `80/a.example` is of `80`, `unix:///path/a.example`
+ * is of `unix:///path`. A Host header may hold slashes, too: only the path of a socket makes a second slash possible, so
+ * that a name of thousands of slashes costs one look.
+ */
+function* possibleRoutes(name: string): Iterable<string> {
+  const most = name.startsWith("unix:") ? MAX_SOCKET_ROUTE : Infinity;
+  for (let at = name.indexOf("/"); at >= 0 && at <= most; at = name.indexOf("/", at + 1)) {
+    yield name.slice(0, at);
+    if (most === Infinity) return;
   }
 }
 
