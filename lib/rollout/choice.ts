@@ -86,3 +86,8 @@ export function placesOf(object: string, proxies: Iterable<string>): ReadonlyMap
 function upTo(places: ReadonlyMap<string, number>, limit: number): ReadonlySet<string> {
   return new Set([...places].filter(([, place]) => place <= limit).map(([proxy]) => proxy));
 }
+
+/** Whether two choices have the same proxies. */
+export function sameProxies(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
+}

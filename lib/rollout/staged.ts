@@ -50,6 +50,8 @@ export interface Staged {
   earlier: EarlierChoice | undefined;
   /** The candidate is about to be the settled version. */
   ends: boolean;
+  /** The rollout concerned no proxy when it was looked at last. */
+  isIdle: boolean;
   before: ErrorRate | undefined;
 }
 
@@ -60,8 +62,19 @@ export const noChoice = (): StageChoice => ({ proxies: new Set(), limit: -1 });
 export function unseenObject(settled: AnyConfigObject | undefined): Staged {
   return {
     ...{ settled, candidate: undefined, rollout: undefined, choice: noChoice(), total: 0 },
-    ...{ earlier: undefined, ends: false, before: undefined },
+    ...{ earlier: undefined, ends: false, isIdle: false, before: undefined },
   };
+}
+
+/** A rollout with its objects and proxies. @param waits Why rollouts wait, by object. */
+export function shownRollout(
+  key: string,
+  { settled, candidate, rollout, choice, earlier, before }: Staged,
+  waits: ReadonlyMap<string, string>,
+): RunningRollout | undefined {
+  if (rollout === undefined || candidate === undefined) return undefined;
+  const of = { ...rollout, settled, object: candidate, ...choice, before };
+  return { ...of, waits: waits.get(key) ?? "", returns: earlier !== undefined };
 }
 
 /** What is decided about an object, as text. */

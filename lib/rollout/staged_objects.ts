@@ -9,25 +9,23 @@
  * @module
  */
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
-import { chooseProxies, chosenUpTo, placeInOrder, sizeOfStage } from "./choice.ts";
+import { chooseProxies, chosenUpTo, placeInOrder, sameProxies, sizeOfStage } from "./choice.ts";
 import { defaultShares, type RolloutDefaults } from "./defaults.ts";
 import type { ErrorRate } from "./errors.ts";
+import { LineKeeper, type RolloutLine } from "./line.ts";
 import { beginRollout, shareOf, type StageFacts, stepRollout, underPlan } from "./machine.ts";
 import { isFaults, planOf, type RolloutPlan } from "./plan.ts";
-import { waitsFor } from "./needs.ts";
 import {
   contentHash,
   decidedText,
   noChoice,
   type RunningRollout,
+  shownRollout,
   type Staged,
   type StagedRecord,
   unseenObject,
 } from "./staged.ts";
 import { changesProtection, isStagedKind, takesPlaceOf, whyNotStaged } from "./stageable.ts";
-
-/** Most rollouts at the same time. Each set of candidates in use has a fork of the mesh; further rollouts wait. */
-export const MAX_ROLLOUTS = 4;
 
 /** Removed and added objects. */
 interface ObjectChange {
@@ -47,6 +45,8 @@ export interface StagedOptions {
   readonly domain: string;
   /** Plans of objects without a plan of their own. Default: there are none. */
   readonly defaults?: RolloutDefaults;
+  /** Rollouts of every namespace wait for rollouts of this namespace. Default: there is none. */
+  readonly rootNamespace?: string;
 }
 
 export class StagedObjects {
@@ -67,17 +67,17 @@ export class StagedObjects {
   /** Increases with every change of a record. */
   revision = 0;
 
+  readonly #line: LineKeeper;
+
   constructor(options: StagedOptions) {
     this.#options = options;
+    this.#line = new LineKeeper(options.domain, options.rootNamespace ?? "");
   }
 
   /** Takes in what was kept before a restart. Call it before the first change. */
   restore(records: Iterable<StagedRecord>): void {
     for (const { key, settled, rollout, choice, before } of records) {
-      this.#staged.set(key, {
-        ...{ settled, candidate: undefined, rollout, choice: noChoice(), total: 0, ends: false },
-        ...{ earlier: choice, before },
-      });
+      this.#staged.set(key, { ...unseenObject(settled), rollout, earlier: choice, before });
     }
   }
 
@@ -135,14 +135,7 @@ export class StagedObjects {
   #settle(key: string, staged: Staged, object: AnyConfigObject | undefined): void {
     if (staged.settled === object && staged.rollout === undefined) return;
     this.#running.delete(key);
-    Object.assign(staged, {
-      settled: object,
-      candidate: undefined,
-      rollout: undefined,
-      choice: noChoice(),
-      ends: false,
-    });
-    staged.earlier = staged.before = undefined;
+    Object.assign(staged, unseenObject(object));
     this.revision++;
   }
 
@@ -189,9 +182,8 @@ export class StagedObjects {
     } else {
       this.revision++;
       this.#running.set(key, staged);
-      staged.candidate = object;
-      staged.rollout = beginRollout(key, content, plan, now());
-      Object.assign(staged, { choice: noChoice(), earlier: undefined, ends: false, before: undefined });
+      const rollout = beginRollout(key, content, plan, now());
+      Object.assign(staged, { ...unseenObject(settled), candidate: object, rollout });
     }
     const heard = this.#heard.get(key);
     if (heard !== undefined && this.#decide(key, staged, object, heard) === "everywhere") {
@@ -226,36 +218,30 @@ export class StagedObjects {
     return plan === undefined || isFaults(plan) || whyNotStaged(object) !== undefined ? undefined : plan;
   }
 
-  /** The rollouts, the oldest first. */
+  #lineNow(): RolloutLine {
+    const all = [...this.#running].flatMap(([key, { settled, candidate, rollout, choice, earlier, isIdle }]) => {
+      if (candidate === undefined || rollout === undefined) return [];
+      const hasProxies = choice.limit >= 0 || (earlier?.limit ?? -1) >= 0;
+      return [{ key, settled, candidate, isTakenBack: rollout.phase === "taken-back", hasProxies, isIdle }];
+    });
+    return this.#line.of(all);
+  }
+
+  /** The rollouts, the oldest first. Those that concern no proxy take turns. */
   rollouts(): RunningRollout[] {
-    const found: RunningRollout[] = [];
-    const versions = [...this.#running].flatMap(([key, { settled, candidate }]) =>
-      candidate === undefined ? [] : { key, settled, candidate }
-    );
-    const { domain } = this.#options;
-    let running = 0;
-    for (const [key, { settled, candidate, rollout, choice, earlier, before }] of this.#running) {
-      if (rollout === undefined || candidate === undefined) continue;
-      const needed = rollout.phase === "taken-back"
-        ? undefined
-        : waitsFor({ key, settled, candidate }, versions, domain);
-      const isRunning = rollout.phase !== "taken-back" && needed === undefined;
-      found.push({
-        ...{ ...rollout, settled, object: candidate, ...choice, before },
-        waits: needed !== undefined
-          ? `it waits for the rollout of ${needed}`
-          : isRunning && ++running > MAX_ROLLOUTS
-          ? "it waits for the end of other rollouts"
-          : "",
-        returns: earlier !== undefined,
-      });
-    }
-    return found;
+    const { waits } = this.#lineNow();
+    return [...this.#running].flatMap(([key, staged]) => shownRollout(key, staged, waits) ?? []);
   }
 
   /** The rollout of an object. Undefined: the object has none. */
   rollout(key: string): RunningRollout | undefined {
-    return this.rollouts().find((one) => one.key === key);
+    const staged = this.#running.get(key);
+    return staged && shownRollout(key, staged, this.#lineNow().waits);
+  }
+
+  /** The objects of rollouts that run or wait, the next one first. */
+  get line(): readonly string[] {
+    return this.#lineNow().order;
   }
 
   /** The objects whose newest version went everywhere at once in spite of a plan, with the reason. */
@@ -314,6 +300,7 @@ export class StagedObjects {
     const { choice, earlier } = staged;
     if (!returning) staged.earlier = undefined;
     staged.total = concerned.size + elsewhere.length;
+    this.#setIdle(key, staged, staged.total === 0 && !returning);
     const next = chooseProxies(key, concerned, shareOf(staged.rollout), {
       ...{ earlier: returning ? earlier : undefined, elsewhere, present: choice.limit },
     });
@@ -322,6 +309,22 @@ export class StagedObjects {
     staged.choice = next;
     this.revision++;
     return !isSame;
+  }
+
+  /** Takes the candidate from the proxies of a rollout that waits. @returns whether a proxy of this server had it */
+  withdraw(key: string): boolean {
+    const staged = this.#running.get(key);
+    if (staged === undefined || staged.ends || (staged.choice.limit < 0 && staged.earlier === undefined)) return false;
+    const had = staged.choice.proxies.size > 0;
+    Object.assign(staged, { choice: noChoice(), earlier: undefined });
+    this.revision++;
+    return had;
+  }
+
+  /** Rollouts that concern no proxy stand behind all others, and take turns. */
+  #setIdle(key: string, staged: Staged, isIdle: boolean): void {
+    staged.isIdle = isIdle;
+    if (isIdle && this.#running.delete(key)) this.#running.set(key, staged);
   }
 
   /**
@@ -337,6 +340,7 @@ export class StagedObjects {
     const decided = limit < 0 && rollout?.phase !== "taken-back" ? earlier?.limit ?? -1 : limit;
     const proxies = chosenUpTo(key, concerned, decided);
     staged.choice = { proxies, limit: decided };
+    this.#setIdle(key, staged, concerned.size === 0 && decided < 0);
     return !sameProxies(proxies, before);
   }
 
@@ -345,6 +349,7 @@ export class StagedObjects {
     this.#heard.clear();
     for (const staged of this.#running.values()) {
       const { choice: { limit }, total } = staged;
+      staged.isIdle = false;
       if (limit >= 0) staged.earlier = { total, limit };
     }
   }
@@ -440,8 +445,4 @@ export class StagedObjects {
       ],
     };
   }
-}
-
-function sameProxies(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
 }

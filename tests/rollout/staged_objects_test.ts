@@ -8,7 +8,7 @@ import { readRecords, writtenRecords } from "../../lib/rollout/record.ts";
 import { rolloutFindings } from "../../lib/rollout/findings.ts";
 import { whyNotStaged } from "../../lib/rollout/stageable.ts";
 import { contentHash } from "../../lib/rollout/staged.ts";
-import { MAX_ROLLOUTS, StagedObjects } from "../../lib/rollout/staged_objects.ts";
+import { StagedObjects } from "../../lib/rollout/staged_objects.ts";
 import { inFile } from "../config/origins.ts";
 import { runs } from "../properties.ts";
 
@@ -249,15 +249,6 @@ Deno.test("an object without its plan goes everywhere at once", () => {
   staged.settledChange({ removed: [], added: [good] });
   staged.settledChange({ removed: [good], added: [next] });
   assert.deepEqual(staged.settledChange({ removed: [next], added: [whole] }), { removed: [good], added: [whole] });
-});
-
-Deno.test("beyond a number of rollouts further rollouts wait for their turn", () => {
-  const staged = world();
-  const added = Array.from({ length: MAX_ROLLOUTS + 1 }, (_, at) => route("1s", PLAN, `r${at}`));
-  staged.settledChange({ removed: [], added });
-  assert.deepEqual(staged.rollouts().map(({ waits }) => waits !== ""), [...Array(MAX_ROLLOUTS).fill(false), true]);
-  staged.settledChange({ removed: [added[0]!], added: [] });
-  assert.ok(staged.rollouts().every(({ waits }) => waits === ""));
 });
 
 Deno.test("a restart in the middle goes on at the stage with the proxies of the stage", () => {

@@ -10,6 +10,7 @@
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { MAX_ROLLOUTS } from "../../rollout/line.ts";
 import type { StageFacts } from "../../rollout/machine.ts";
 import { placesOf } from "../../rollout/choice.ts";
 import type { ServerShare } from "../../rollout/share.ts";
@@ -22,10 +23,14 @@ import type { TrafficSource } from "../../graph/traffic.ts";
 import { type ErrorLook, lookAtErrors } from "./error_watch.ts";
 import { concernedNodes } from "./concerned.ts";
 import { LONE_SERVER, type RolloutServers } from "./servers.ts";
-import type { RolloutShelf } from "./shelf.ts";
+import type { RolloutShelf, UnkeptRollouts } from "./shelf.ts";
 
 /** Time between two looks at running rollouts, milliseconds. */
 const INTERVAL = 1000;
+/** Most rollouts in a report: further rollouts are not next in line. */
+const MOST_REPORTED = 32;
+/** Most places in a report that has more rollouts than necessary: a config map holds 1 MiB. */
+const MOST_PLACES = 100_000;
 /** Time for proxies to come back, after their own restart or the server's, milliseconds. */
 const RETURN_TIME = 60_000;
 
@@ -64,10 +69,14 @@ export class RolloutDriver {
   readonly #seen = new Map<string, Map<string, number>>();
   /** The last look at errors, by object. */
   readonly #errors = new Map<string, ErrorLook>();
+  /** By object: since when proxies have the candidate, as far as this server has seen as the one that decides. */
+  readonly #chosen = new Map<string, number>();
   #cancel: Cancel | undefined;
   #looking: Promise<void> | undefined;
   #kept = -1;
   #problem = "";
+  /** Why single rollouts are not kept, by object. */
+  #unkept: UnkeptRollouts = new Map();
   #stopped = false;
 
   constructor(parts: RolloutDriverParts) {
@@ -85,7 +94,9 @@ export class RolloutDriver {
       const { proxies: _proxies, ...shown } = rollout;
       const paused = rollout.plan.paused ? "it is paused" : "";
       const measured = rollout.phase === "taken-back" ? "" : this.#errors.get(rollout.key)?.problem ?? "";
-      return { ...shown, facts: this.#factsOf(rollout), problem: this.#problem || paused || rollout.waits || measured };
+      const unkept = this.#unkept.get(rollout.key);
+      const problem = this.#problem || (unkept ? `its state cannot be kept: ${unkept}` : "") || paused;
+      return { ...shown, facts: this.#factsOf(rollout), problem: problem || rollout.waits || measured };
     });
   }
 
@@ -101,6 +112,7 @@ export class RolloutDriver {
   /** This server begins or ceases to decide. */
   #turn(): void {
     if (this.#servers.leadsSince !== undefined) this.#parts.staged.lead();
+    this.#chosen.clear();
     this.#kept = -1;
     this.#wake();
   }
@@ -150,14 +162,20 @@ export class RolloutDriver {
     const shares = new Map<string, ServerShare>();
     const present = staged.rollouts();
     this.#forgetEnded(present);
+    const reported = new Set(staged.line.slice(0, this.#mostReported()));
     for (const rollout of present) {
-      const { key, object, candidate } = rollout;
+      const { key, object, candidate, limit, proxies, returns } = rollout;
+      const isReported = reported.has(key);
+      if (!isReported && limit < 0 && proxies.size === 0 && !returns) continue;
       const concerned = this.#remembered(key, this.#concerned(rollout));
       if (staged.follow(key, concerned)) changed.push(object);
+      if (!isReported) continue;
       const { live, failing, refused, words } = this.#ownFacts(rollout);
       const places = [...placesOf(key, concerned).values()];
-      const limit = staged.rollout(key)?.limit ?? -1;
-      shares.set(key, { ...{ candidate, limit, places }, ...{ live, failing, refused, words } });
+      shares.set(key, {
+        ...{ candidate, limit: staged.rollout(key)?.limit ?? -1, places },
+        ...{ live, failing, refused, words },
+      });
     }
     if (changed.length > 0) return pipeline.rolloutsChanged(changed);
     await this.#servers.report(shares).catch((error) => {
@@ -165,9 +183,17 @@ export class RolloutDriver {
     });
   }
 
+  /** Rollouts in a report: those that run, and the next ones. The more proxies there are, the fewer. */
+  #mostReported(): number {
+    let proxies = 0;
+    for (const _ of this.#parts.pipeline.translator.proxies()) proxies++;
+    return Math.max(2 * MAX_ROLLOUTS, Math.min(MOST_REPORTED, Math.floor(MOST_PLACES / Math.max(1, proxies))));
+  }
+
   #forgetEnded(present: readonly RunningRollout[]): void {
-    for (const known of [this.#seen, this.#errors]) {
-      for (const key of known.keys()) if (!present.some((one) => one.key === key)) known.delete(key);
+    const keys = new Set(present.map(({ key }) => key));
+    for (const known of [this.#seen, this.#errors, this.#chosen]) {
+      for (const key of known.keys()) if (!keys.has(key)) known.delete(key);
     }
   }
 
@@ -180,7 +206,7 @@ export class RolloutDriver {
     const { staged, pipeline, traffic } = this.#parts;
     if (traffic === undefined) return;
     for (const rollout of staged.rollouts()) {
-      if (rollout.phase === "taken-back") continue;
+      if (rollout.phase === "taken-back" || rollout.waits !== "") continue;
       const look = await lookAtErrors(rollout, traffic, pipeline.translator.mesh);
       // The object may have changed during the wait.
       const now = staged.rollout(rollout.key);
@@ -196,7 +222,7 @@ export class RolloutDriver {
     const { revision } = staged;
     if (revision === this.#kept) return true;
     try {
-      await shelf.write(staged.records(), this.#servers.signal);
+      this.#unkept = await shelf.write(staged.records(), this.#servers.signal);
       this.#kept = revision;
       this.#problem = "";
       return true;
@@ -210,30 +236,39 @@ export class RolloutDriver {
     }
   }
 
-  /** @returns whether the rollout has changed */
-  #move(rollout: RunningRollout, isKept: boolean): boolean {
+  /** @param areKept Whether the state of the rollouts is kept, apart from rollouts that cannot be kept. */
+  #move(rollout: RunningRollout, areKept: boolean): boolean {
     const { staged, pipeline, clock } = this.#parts;
     const { key, waits, phase } = rollout;
     if (phase === "taken-back") return false;
+    if (waits !== "") return staged.withdraw(key);
+    const isKept = areKept && !this.#unkept.has(key);
     const since = Math.max(this.#started, this.#servers.leadsSince ?? 0);
     const returning = clock.monotonic() - since < (this.#parts.returnTime ?? RETURN_TIME);
     const isMeasured = this.#parts.traffic === undefined || rollout.before !== undefined;
     // Before the first choice each server has seen the object, and has reported.
-    const isReported = rollout.limit >= 0 || clock.now() - rollout.since >= this.#servers.reportTime;
-    if (isKept && isMeasured && isReported) {
-      const elsewhere = waits !== "" ? [] : this.#others(rollout).flatMap(({ places }) => places);
-      const own = waits !== "" ? new Set<string>() : this.#remembered(key, this.#concerned(rollout));
-      if (staged.choose(key, own, returning, elsewhere)) return true;
+    const isSeen = rollout.limit >= 0 || clock.now() - rollout.since >= this.#servers.reportTime;
+    if (isKept && isMeasured && isSeen) {
+      const elsewhere = this.#others(rollout).flatMap(({ places }) => places);
+      if (staged.choose(key, this.#remembered(key, this.#concerned(rollout)), returning, elsewhere)) return true;
     }
     if (pipeline.known.isWaiting(key)) return false;
     const facts = this.#factsOf(rollout);
     const isBad = facts.refused > 0 || facts.errors !== "";
     const isCompared = (this.#errors.get(key)?.problem ?? "") === "";
-    const mayGoOn = isKept && isMeasured && isCompared && waits === "" && !(returning && rollout.returns);
+    const isReported = this.#isReported(key);
+    const mayGoOn = isKept && isMeasured && isCompared && isReported && !(returning && rollout.returns);
     if (!isBad && !mayGoOn) return false;
     const step = staged.step(key, facts);
     if (step !== "same") this.#report(key, rollout, step === "settled");
     return step !== "same";
+  }
+
+  /** Whether the other servers have had the time to report about a rollout that has proxies. */
+  #isReported(key: string): boolean {
+    if ((this.#parts.staged.rollout(key)?.limit ?? -1) < 0) return !this.#chosen.delete(key);
+    const now = this.#parts.clock.monotonic();
+    return now - this.#chosen.getOrInsert(key, now) >= this.#servers.reportTime;
   }
 
   /** The concerned proxies, with those that may come back. */

@@ -10,6 +10,7 @@
 import { hash as digest } from "node:crypto";
 import type { Logger } from "../../kernel/log/log.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
@@ -17,7 +18,7 @@ import { applyObject, deleteObject, type ObjectPlace } from "../../orch/resource
 import { readRecords, writtenRecords } from "../../rollout/record.ts";
 import type { StagedRecord } from "../../rollout/staged.ts";
 import { packedEntry, unpackedEntry } from "../../status/packed_entry.ts";
-import type { RolloutShelf } from "./shelf.ts";
+import type { RolloutShelf, UnkeptRollouts } from "./shelf.ts";
 
 /** Label of the config maps. Its value is the revision of the servers. */
 const LABEL = "internal.mesh.io/rollout";
@@ -26,6 +27,9 @@ const ENTRY = "rollout";
 
 /** The API's answer to an account without the right. */
 const FORBIDDEN = 403;
+
+/** The API's answers about the content of a request, which do not change: not read, too large, not valid. */
+const OF_THE_OBJECT: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** The account has no right to read the state of rollouts. */
 export class RolloutsForbidden extends Error {
@@ -37,6 +41,12 @@ interface KeptRecord {
   readonly record: StagedRecord;
   /** As it was written. */
   readonly text: string;
+}
+
+/** A state that the API does not take. */
+interface RefusedRecord {
+  readonly text: string;
+  readonly why: string;
 }
 
 /** Takes a change by another server. Undefined: nothing is kept about the object. */
@@ -55,6 +65,8 @@ export class MapShelf implements RolloutShelf {
   readonly #informer: Informer<unknown>;
   /** By the name of the config map. */
   readonly #kept = new Map<string, KeptRecord>();
+  /** By object. The API is not asked again about the same state. */
+  #unkept: ReadonlyMap<string, RefusedRecord> = new Map();
   readonly #refused = Promise.withResolvers<never>();
   #taken: Promise<void> = Promise.resolve();
   #listener: RecordListener = () => {};
@@ -106,28 +118,48 @@ export class MapShelf implements RolloutShelf {
     return [...this.#kept.values()].map(({ record }) => record);
   }
 
-  async write(records: Iterable<StagedRecord>, signal?: AbortSignal): Promise<void> {
-    const { client } = this.#options;
-    const call = { manager: "pilot-discovery-rollouts", force: true, ...signal && { signal } };
+  async write(records: Iterable<StagedRecord>, signal?: AbortSignal): Promise<UnkeptRollouts> {
+    const unkept = new Map<string, RefusedRecord>();
     const names = new Set<string>();
     for (const record of records) {
       const place = this.#placeOf(record.key);
       names.add(place.name);
       const text = writtenRecords([record]);
       if (this.#kept.get(place.name)?.text === text) continue;
-      const entry = await packedEntry(text);
-      if (entry === undefined) throw new Error(`${record.key}: its state does not fit into a config map`);
-      const metadata = {
-        labels: { [LABEL]: this.#options.revision },
-        annotations: { "internal.mesh.io/object": record.key },
-      };
-      await applyObject(client, place, { metadata, binaryData: { [ENTRY]: entry } }, call);
-      this.#kept.set(place.name, { record, text });
+      const before = this.#unkept.get(record.key);
+      const why = before?.text === text ? before.why : await this.#write(place, record, text, signal);
+      if (why === undefined) this.#kept.set(place.name, { record, text });
+      else unkept.set(record.key, { text, why });
     }
+    this.#unkept = unkept;
     for (const name of this.#kept.keys()) {
       if (names.has(name)) continue;
-      await deleteObject(client, { ...this.#placeOf(""), name }, {}, signal && { signal });
+      await deleteObject(this.#options.client, { ...this.#placeOf(""), name }, {}, signal && { signal });
       this.#kept.delete(name);
+    }
+    return new Map([...unkept].map(([key, { why }]) => [key, why]));
+  }
+
+  /** @returns why the API takes no such config map, whenever it is asked. Undefined: it is written. */
+  async #write(
+    place: ObjectPlace,
+    { key }: StagedRecord,
+    text: string,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    const entry = await packedEntry(text);
+    if (entry === undefined) return "the object is too large for a config map";
+    const metadata = {
+      labels: { [LABEL]: this.#options.revision },
+      annotations: { "internal.mesh.io/object": key },
+    };
+    const call = { manager: "pilot-discovery-rollouts", force: true, ...signal && { signal } };
+    try {
+      await applyObject(this.#options.client, place, { metadata, binaryData: { [ENTRY]: entry } }, call);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError && OF_THE_OBJECT.has(error.status ?? 0)) return error.message;
+      throw error;
     }
   }
 

@@ -10,12 +10,21 @@ import { removeUnfinishedFiles, writeWholeFile } from "../../kernel/files/whole_
 import { readRecords, writtenRecords } from "../../rollout/record.ts";
 import type { StagedRecord } from "../../rollout/staged.ts";
 
+/** Why single rollouts cannot be kept, by object. */
+export type UnkeptRollouts = ReadonlyMap<string, string>;
+
+const NONE: UnkeptRollouts = new Map();
+
 /** Keeps rollouts. */
 export interface RolloutShelf {
   /** The kept rollouts. Rejects if they cannot be read. */
   read(): Promise<readonly StagedRecord[]>;
-  /** Keeps these rollouts and no other. When it resolves, the rollouts survive a restart. */
-  write(records: Iterable<StagedRecord>, signal?: AbortSignal): Promise<void>;
+  /**
+   * Keeps these rollouts and no other. When it resolves, the rollouts survive a restart.
+   *
+   * @returns why single rollouts cannot be kept, by object: other rollouts are kept all the same
+   */
+  write(records: Iterable<StagedRecord>, signal?: AbortSignal): Promise<UnkeptRollouts>;
 }
 
 const FILE = "rollouts.json";
@@ -43,14 +52,15 @@ export class FolderShelf implements RolloutShelf {
     return readRecords(this.#written, { from: "file", source: this.#folder, file: FILE, line: 0, within: "" });
   }
 
-  async write(records: Iterable<StagedRecord>): Promise<void> {
+  async write(records: Iterable<StagedRecord>): Promise<UnkeptRollouts> {
     const all = [...records];
-    if (all.length === 0 && this.#written === undefined) return;
+    if (all.length === 0 && this.#written === undefined) return NONE;
     const text = writtenRecords(all);
-    if (text === this.#written) return;
+    if (text === this.#written) return NONE;
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await removeUnfinishedFiles(this.#folder, [FILE]);
     await writeWholeFile(this.#path, text, 0o600);
     this.#written = text;
+    return NONE;
   }
 }

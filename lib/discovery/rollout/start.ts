@@ -61,7 +61,8 @@ export async function readRollouts(
   }
   const { defaults } = read;
   const staged = new StagedObjects({
-    ...{ now: () => kernel.clock.now(), soakMs: settings.MESH_ROLLOUT_SOAK, domain, defaults },
+    ...{ now: () => kernel.clock.now(), soakMs: settings.MESH_ROLLOUT_SOAK },
+    ...{ domain, defaults, rootNamespace: systemNamespace },
   });
   if (orch?.kinds) return client && await sharedRollouts(staged, client, systemNamespace, settings, kernel);
   const folder = settings.MESH_ROLLOUT_DIR;

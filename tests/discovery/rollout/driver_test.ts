@@ -26,15 +26,17 @@ const route = (timeout: string, plan: string | undefined) => ({
 class TestShelf implements RolloutShelf {
   text = writtenRecords([]);
   fails = false;
+  /** Why the shelf does not keep single objects, by key. */
+  readonly refuses = new Map<string, string>();
 
   read() {
     return Promise.resolve(readRecords(this.text, inFile("kept")));
   }
 
-  write(records: Parameters<RolloutShelf["write"]>[0]): Promise<void> {
+  write(records: Parameters<RolloutShelf["write"]>[0]): ReturnType<RolloutShelf["write"]> {
     if (this.fails) return Promise.reject(new Error("the disk is full"));
     this.text = writtenRecords(records);
-    return Promise.resolve();
+    return Promise.resolve(new Map(this.refuses));
   }
 }
 
@@ -189,6 +191,18 @@ Deno.test("a rollout spreads only while its state can be kept", async () => {
   assert.equal(world.having("1s"), 20);
   shelf.fails = false;
   await world.until("all have it", () => world.having("2s") === 20);
+});
+
+Deno.test("a rollout whose state cannot be kept stands still, and the rollouts of other objects go on", async () => {
+  const shelf = new TestShelf();
+  const large = { ...route("1s", "50%:0s,100%:0s") };
+  large.metadata = { ...large.metadata, name: "large" };
+  shelf.refuses.set("VirtualService/x/large", "too large");
+  await using world = await World.start(shelf, [route("1s", undefined)]);
+  world.fixture.put(large, route("2s", "50%:0s,100%:0s"));
+  await world.until("all have the other object", () => world.having("2s") === 20);
+  const progress = world.driver.progress().find(({ key }) => key === "VirtualService/x/large");
+  assert.deepEqual([progress?.limit, progress?.problem], [-1, "its state cannot be kept: too large"]);
 });
 
 Deno.test("a server that starts in the middle of a rollout begins where the last server ended", async () => {

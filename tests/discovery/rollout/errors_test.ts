@@ -59,7 +59,7 @@ class World implements AsyncDisposable {
     this.driver = new RolloutDriver({
       ...{ staged: this.staged, pipeline: this.fixture.pipeline, traffic: this.prometheus },
       ...{ clock: systemClock, log: silentLog().scope("model"), interval: 1, returnTime: 0 },
-      shelf: { read: () => Promise.resolve([]), write: () => Promise.resolve() },
+      shelf: { read: () => Promise.resolve([]), write: () => Promise.resolve(new Map()) },
       xds: { ledger: this.ledger, streams: () => streams() as unknown as XdsConnection[] },
     });
   }

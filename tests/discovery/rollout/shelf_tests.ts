@@ -18,11 +18,12 @@ export interface OpenedShelf extends AsyncDisposable {
   readonly shelf: RolloutShelf;
 }
 
-function record(name: string, stage: number): StagedRecord {
+/** What is kept about a VirtualService in a rollout. @param note A text in the object. */
+export function rolloutRecord(name: string, stage: number, note = ""): StagedRecord {
   const spec = { hosts: [`${name}.example`], http: [{ route: [{ destination: { host: `${name}.example` } }] }] };
   const tree = {
-    ...{ apiVersion: "networking.mesh.io/v1", kind: "VirtualService", metadata: { name, namespace: "x" } },
-    spec,
+    ...{ apiVersion: "networking.mesh.io/v1", kind: "VirtualService" },
+    ...{ metadata: { name, namespace: "x", annotations: { note } }, spec },
   };
   const settled = parseObject(tree, inFile("test"), { defaultNamespace: "x" }).object as AnyConfigObject;
   const plan = { stages: [{ percent: 10, soakMs: 1 }, { percent: 100, soakMs: 1 }], paused: false };
@@ -42,7 +43,7 @@ export async function keepsRollouts(open: () => Promise<OpenedShelf>): Promise<v
   const becomes = async (records: readonly StagedRecord[], what: string) =>
     await until(what, async () => JSON.stringify(await kept()) === JSON.stringify(texts(records)));
   assert.deepEqual(await kept(), [], "an empty shelf");
-  const [a, b] = [record("a", 0), record("b", 0)];
+  const [a, b] = [rolloutRecord("a", 0), rolloutRecord("b", 0)];
   {
     await using opened = await open();
     await opened.shelf.read();
@@ -50,7 +51,7 @@ export async function keepsRollouts(open: () => Promise<OpenedShelf>): Promise<v
     await opened.shelf.write([a, b]);
   }
   await becomes([a, b], "two objects");
-  const later = record("a", 1);
+  const later = rolloutRecord("a", 1);
   {
     await using opened = await open();
     await opened.shelf.read();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { MapShelf, RolloutsForbidden } from "../../../lib/discovery/rollout/map_shelf.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { TestProxy } from "../../debug/proxy.ts";
-import { keepsRollouts } from "../../discovery/rollout/shelf_tests.ts";
+import { keepsRollouts, rolloutRecord } from "../../discovery/rollout/shelf_tests.ts";
 import { page, withServer } from "../../discovery/running.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { until } from "../../patience.ts";
@@ -164,6 +164,25 @@ test("config maps keep rollouts over restarts, each revision its own", async ({ 
   await using canary = await open("canary");
   await canary.shelf.read();
   await keepsRollouts(() => open("default"));
+});
+
+test("a rollout that does not fit into a config map does not keep the state of others from being kept", async ({ server: { client }, namespace }) => {
+  const shelf = new MapShelf({ client, namespace, revision: "default", log: silentLog().scope("model") });
+  try {
+    await shelf.read();
+    // Random digits hardly shrink: more than 1 MiB in gzip.
+    const text = (length: number) => crypto.getRandomValues(new Uint8Array(length)).toBase64();
+    const long = Array.from({ length: 40 }, () => text(30_000)).join("");
+    const [large, fitting] = [rolloutRecord("a", 0, long), rolloutRecord("b", 0)];
+    for (let writes = 0; writes < 2; writes++) {
+      const unkept = await shelf.write([large, fitting]);
+      assert.deepEqual([...unkept], [[large.key, "the object is too large for a config map"]]);
+    }
+    assert.deepEqual((await shelf.read()).map(({ key }) => key), [fitting.key]);
+    assert.deepEqual([...await shelf.write([rolloutRecord("a", 0), fitting])], [], "a smaller version is kept");
+  } finally {
+    await shelf.stop();
+  }
 });
 
 test("an account without the right to read the state is told apart from an API that does not answer", async ({ server, namespace }) => {
