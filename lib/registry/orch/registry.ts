@@ -53,6 +53,9 @@ const WORKLOADS_A_REPORT = 1000;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 const NOTHING_BUILT: BuiltEndpoints = Object.freeze({ endpoints: NO_ENDPOINTS, waiting: [] });
 
+/** Services to report, each by its present state: a call between steps may have changed a service again. */
+type DifferingServices = Map<ServiceKey, () => Service | undefined>;
+
 /** All calls are synchronous. */
 export class OrchRegistry implements Registry {
   readonly provider = "Orch";
@@ -241,11 +244,10 @@ export class OrchRegistry implements Registry {
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     if (this.#networks.look(affected.entrances)) this.#sink?.networks(this.#networks.known);
-    const changed: Service[] = [];
-    const gone: ServiceKey[] = [];
+    const differing: DifferingServices = new Map();
     for (const id of affected.services) {
-      this.#makeService(id, { changed, gone, workloads, lists: affected.lists });
-      this.#makeImport(id, changed, gone);
+      this.#makeService(id, { differing, workloads, lists: affected.lists });
+      this.#makeImport(id, differing);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     const services = new Set(affected.services);
@@ -254,7 +256,9 @@ export class OrchRegistry implements Registry {
       if (service !== undefined) services.add(service);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    this.#differences += changed.length + gone.length;
+    const changed = [...differing.values()].flatMap((present) => present() ?? []);
+    const gone = [...differing].flatMap(([key, present]) => present() === undefined ? key : []);
+    this.#differences += differing.size;
     if (changed.length > 0 || gone.length > 0) this.#sink?.services(changed, gone);
     for (const key of gone) this.#setEndpoints(key, NO_ENDPOINTS);
     for (const id of services) {
@@ -285,8 +289,7 @@ export class OrchRegistry implements Registry {
   }
 
   #makeService(id: string, into: {
-    readonly changed: Service[];
-    readonly gone: ServiceKey[];
+    readonly differing: DifferingServices;
     readonly workloads: Set<string>;
     readonly lists: Set<string>;
   }): void {
@@ -300,29 +303,25 @@ export class OrchRegistry implements Registry {
     if (old !== undefined) this.#selection.removeEntry(old);
     if (now === undefined) {
       this.#services.delete(id);
-      into.gone.push(old!.key);
+      into.differing.set(old!.key, () => this.#services.get(id)?.service);
     } else {
       this.#services.set(id, now);
       this.#selection.addEntry(now);
-      if (!samePlain(old?.service, now.service)) into.changed.push(now.service);
+      if (!samePlain(old?.service, now.service)) into.differing.set(now.key, () => this.#services.get(id)?.service);
     }
     for (const key of this.#objects.listKeysOf(id)) into.lists.add(key);
   }
 
-  #makeImport(id: string, changed: Service[], gone: ServiceKey[]): void {
+  #makeImport(id: string, differing: DifferingServices): void {
     const { shared } = this.#options;
     if (!shared?.host) return;
     const old = this.#imports.get(id);
     const fact = this.#objects.imported(id);
     const now = fact && importedService(fact, this.#options);
     if (samePlain(old, now)) return;
-    if (now === undefined) {
-      this.#imports.delete(id);
-      gone.push(serviceKey(old!));
-    } else {
-      this.#imports.set(id, now);
-      changed.push(now);
-    }
+    if (now === undefined) this.#imports.delete(id);
+    else this.#imports.set(id, now);
+    differing.set(serviceKey((now ?? old)!), () => this.#imports.get(id));
   }
 
   /** @returns `namespace/name` of the list's service, now or before */

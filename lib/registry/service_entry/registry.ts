@@ -152,28 +152,26 @@ export class ServiceEntryRegistry implements Registry {
   /** Like {@linkcode ServiceEntryRegistry.apply}, in steps of some milliseconds; other calls may come between steps. */
   *applySteps(upserted: readonly AnyConfigObject[], removed: readonly string[]): Generator<void, void> {
     const [touched, selecting] = [new Set<ServiceKey>(), new Set<ServiceKey>()];
-    const workloads = new Map<string, Workload>();
-    const gone: string[] = [];
+    const changed = new Set<string>();
     let count = 0;
     for (const key of removed) {
       if (++count % ITEMS_A_STEP === 0) yield;
       if (this.#removeEntry(key, touched)) continue;
       if (!this.#setObject(key, undefined)) continue;
       this.#setWorkload(key, undefined, selecting);
-      gone.push(key);
+      changed.add(key);
     }
     for (const object of upserted) {
       if (++count % ITEMS_A_STEP === 0) yield;
       if (object.kind === "ServiceEntry") this.#addEntry(convertEntry(object, this.#options), touched);
       else if (object.kind === "WorkloadEntry") {
         this.#setObject(object.key, object);
-        const workload = this.#convert(object);
-        if (this.#setWorkload(object.key, workload, selecting)) workloads.set(object.key, workload);
+        if (this.#setWorkload(object.key, this.#convert(object), selecting)) changed.add(object.key);
       }
     }
-    if (workloads.size > 0 || gone.length > 0) {
-      this.#sink?.workloads([...workloads.values()], gone.filter((key) => !this.#entryObjects.has(key)));
-    }
+    // A call between steps may have changed a workload again, and its report is the later one.
+    const { there = [], gone = [] } = Object.groupBy(changed, (key) => this.#entryObjects.has(key) ? "there" : "gone");
+    if (changed.size > 0) this.#sink?.workloads(there.map((key) => this.#workloads.get(key)!), gone);
     yield* this.#report(touched, selecting);
   }
 
