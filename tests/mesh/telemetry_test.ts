@@ -122,28 +122,54 @@ Deno.test("each field of tracing merges separately, for each side; without a pro
   assert.equal(without.of(cart).tracing.client?.provider, undefined);
 });
 
-Deno.test("after any changes parts of equal content are one object, whichever Telemetries contain them", () => {
-  const spec = fc.record({
-    labels: fc.constantFrom({}, app("cart"), app("till")),
-    accessLogging: fc.array(fc.constantFrom(providers("a"), providers("b"), { disabled: true }), { maxLength: 2 }),
-  }).map(({ labels, accessLogging }) => ({ ...labels, accessLogging }));
-  const step = fc.record({ name: fc.constantFrom("x", "y"), namespace: fc.constantFrom(ROOT, "shop", "bank"), spec });
-  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+const anyTelemetry = fc.record({
+  name: fc.constantFrom("x", "y", "z"),
+  namespace: fc.constantFrom(ROOT, "shop", "bank"),
+  of: fc.constantFrom({}, app("cart"), app("till"), {
+    targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "door" }],
+  }),
+  accessLogging: fc.array(fc.constantFrom(providers("a"), providers("b"), { disabled: true }), { maxLength: 2 }),
+  tracing: fc.constantFrom([], [providers("t")], [{ randomSamplingPercentage: 5 }], [
+    { match: { mode: "SERVER" }, disableSpanReporting: true },
+  ]),
+  metrics: fc.constantFrom([], [providers("prometheus")], [{ overrides: [{ disabled: true }] }]),
+  age: fc.constantFrom(1, 1, 2),
+}).map(({ name, namespace, of, age, ...parts }) => telemetry(name, namespace, { ...of, ...parts }, age));
+
+Deno.test("after any changes an index answers like a fresh index, parts of equal content are one object, and each change names its namespaces", () => {
+  const workloads = ["shop", "bank", ROOT].flatMap((namespace) => [
+    ...["cart", "till"].map((app) => ({ namespace, labels: { app } })),
+    { namespace, labels: { app: "cart", "gateway.networking.k8s.io/gateway-name": "door" } },
+  ]);
+  const step = fc.record({ put: anyTelemetry, removes: fc.boolean() });
+  const changes = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { maxLength: 20 });
+  fc.assert(fc.property(changes, (list) => {
     const index = indexOf(["d"]);
     const there = new Map<string, Telemetry>();
-    for (const { name, namespace, spec } of steps) {
-      const object = telemetry(name, namespace, spec);
-      const before = there.get(object.key);
-      index.update(before ? [before] : [], [object]);
-      there.set(object.key, object);
+    for (const steps of list) {
+      const before = workloads.map((one) => index.of(one));
+      const last = new Map(steps.map((one) => [one.put.key, one]));
+      const removed = [...last.keys()].flatMap((key) => there.get(key) ?? []);
+      const added = [...last.values()].flatMap(({ put, removes }) => removes ? [] : put);
+      const namespaces = index.update(removed, added);
+      for (const { key } of removed) there.delete(key);
+      for (const one of added) there.set(one.key, one);
+      for (const [at, one] of workloads.entries()) {
+        const isNamed = namespaces.has("*") || namespaces.has(one.namespace);
+        if (!isNamed) assert.equal(index.of(one), before[at]);
+      }
     }
-    const fresh = indexOf(["d"], ...there.values());
-    for (const namespace of ["shop", "bank"]) {
-      const got = index.of({ ...cart, namespace });
-      assert.deepEqual(got, fresh.of({ ...cart, namespace }));
-      const other = index.of({ namespace: "shop", labels: { app: "till" } });
-      if (JSON.stringify(other.accessLogging) === JSON.stringify(got.accessLogging)) {
-        assert.equal(other.accessLogging.client, got.accessLogging.client);
+    const fresh = indexOf(["d"], ...[...there.values()].reverse());
+    assert.equal(index.measures, fresh.measures);
+    const parts = new Map<string, unknown>();
+    for (const one of workloads) {
+      const found = index.of(one);
+      assert.deepEqual(found, fresh.of(one));
+      for (const part of ["accessLogging", "tracing", "metrics"] as const) {
+        for (const side of ["client", "server"] as const) {
+          const content = `${part} ${JSON.stringify(found[part][side])}`;
+          assert.equal(found[part][side], parts.getOrInsert(content, found[part][side]), content);
+        }
       }
     }
   }));
