@@ -147,6 +147,19 @@ Deno.test("a virtual host that goes before its route configuration is asked for 
   hosts.client.close();
 });
 
+Deno.test("a virtual host that is on its way while its route configuration is dropped and asked for again goes from the client", () => {
+  const hosts = new HostsClient();
+  hosts.client.accept(VIRTUAL_HOST);
+  hosts.put("a", 1, []);
+  hosts.client.stream.reconcile(); // in flight
+  hosts.client.ask(ROUTE, { unsubscribe: ["r"] });
+  hosts.remove("a");
+  hosts.client.ask(ROUTE, { names: ["r"] });
+  while (hosts.client.inbox.length > 0) hosts.client.accept();
+  assert.deepEqual([...hosts.client.has.get(VIRTUAL_HOST) ?? []], []);
+  hosts.client.close();
+});
+
 Deno.test("state of the world: a name that a client drops and names again, beside late nonces, is sent again", () => {
   const source = new MemorySource().serve(ENDPOINTS);
   source.change(ENDPOINTS, [textResource(ENDPOINTS, "a", "a=1"), textResource(ENDPOINTS, "b", "b=1")]);

@@ -1,8 +1,8 @@
 /** Rejected resources are offered again after a time, and nothing else of the type waits for them. */
 import assert from "node:assert/strict";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, typeRules, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
-import { StreamClient } from "./support/stream_client.ts";
+import { emptyText, StreamClient } from "./support/stream_client.ts";
 
 const resource = (type: string, name: string, value = 1) => textResource(type, name, `${name}=${value}`);
 
@@ -110,4 +110,100 @@ Deno.test("the replacement of a virtual host is sent at once, not with the next 
   one.stream.answered(VIRTUAL_HOST, undefined);
   one.stream.reconcile();
   assert.deepEqual(StreamClient.names(one.accept(VIRTUAL_HOST)), ["80/x"]);
+});
+
+for (const type of [ENDPOINTS, ROUTE]) {
+  Deno.test(`${typeRules(type).short}: a rejected resource that the client asks for again is sent again, and was never said to be gone`, () => {
+    const source = new MemorySource().change(type, [resource(type, "a"), resource(type, "b")]);
+    const one = new StreamClient(source, true);
+    one.ask(type, { names: ["a", "b"] });
+    one.reject(type, "a is bad");
+    one.accept(type);
+    one.ask(type, { names: ["a"] });
+    assert.deepEqual([...one.reject(type, "a is bad").resources.keys()], ["a"]);
+    one.ask(type, { names: ["a", "b"] });
+    one.accept(type);
+    assert.deepEqual([[...one.has.get(type)!.keys()].sort(), one.inbox.length], [["a", "b"], 0]);
+    assert.deepEqual(one.received.flatMap(({ removed }) => removed), []);
+  });
+
+  Deno.test(`${typeRules(type).short}: a client that asks again for a resource of which it rejected the new version gets its earlier version`, () => {
+    const source = new MemorySource().change(type, [resource(type, "a"), resource(type, "b")]);
+    const one = new StreamClient(source, true);
+    one.ask(type, { names: ["a"] });
+    one.accept(type);
+    source.change(type, [resource(type, "a", 2)]);
+    one.stream.reconcile();
+    one.reject(type, "a is bad");
+    one.ask(type, { names: ["a", "b"] });
+    const { resources, removed } = one.accept(type);
+    assert.deepEqual([[...resources.values()].map(({ value }) => value).sort(), removed], [["a=1", "b=1"], []]);
+    one.pass();
+    assert.equal(one.accept(type).resources.get("a")!.value, "a=2");
+  });
+}
+
+for (const [variant, delta] of [["incremental", true], ["state of the world", false]] as const) {
+  Deno.test(`${variant}: endpoints that a changed cluster waits for come again in the version that the client took`, () => {
+    const cluster = (value: number) => textResource(CLUSTER, "a", `a=${value}`, { warms: ["a"] });
+    const source = new MemorySource().change(CLUSTER, [cluster(1)]).change(ENDPOINTS, [resource(ENDPOINTS, "a")]);
+    const one = new StreamClient(source, delta);
+    one.ask(CLUSTER);
+    one.accept(CLUSTER);
+    one.ask(ENDPOINTS, { names: ["a"] });
+    one.accept(ENDPOINTS, ["a"]);
+    source.change(ENDPOINTS, [resource(ENDPOINTS, "a", 2)]);
+    one.stream.reconcile();
+    one.reject(ENDPOINTS, "a is bad", ["a"]);
+    source.change(CLUSTER, [cluster(2)]).change(ENDPOINTS, [resource(ENDPOINTS, "other")]);
+    one.stream.reconcile();
+    one.accept(CLUSTER);
+    const { resources, removed } = one.accept(ENDPOINTS, ["a"]);
+    assert.deepEqual([[...resources.values()].map(({ value }) => value), removed], [["a=1"], []]);
+  });
+
+  Deno.test(`${variant}: endpoints that the client rejected are offered to a changed cluster that waits for them`, () => {
+    const cluster = (value: number) => textResource(CLUSTER, "a", `a=${value}`, { warms: ["a"] });
+    const source = new MemorySource().change(CLUSTER, [cluster(1)]).change(ENDPOINTS, [resource(ENDPOINTS, "a")]);
+    const one = new StreamClient(source, delta);
+    one.ask(CLUSTER);
+    one.accept(CLUSTER);
+    one.ask(ENDPOINTS, { names: ["a"] });
+    one.reject(ENDPOINTS, "a is bad", ["a"]);
+    source.change(CLUSTER, [cluster(2)]);
+    one.stream.reconcile();
+    assert.equal(one.accept(ENDPOINTS, ["a"]).resources.get("a")!.value, "a=1");
+  });
+
+  Deno.test(`${variant}: the absence of a name in a rejected response is said again`, () => {
+    const source = new MemorySource().change(ENDPOINTS, [resource(ENDPOINTS, "a")]);
+    const one = new StreamClient(source, delta);
+    const names = ["a", "gone"];
+    one.ask(ENDPOINTS, { names });
+    one.reject(ENDPOINTS, "a is bad", names);
+    const { resources, removed } = one.accept(ENDPOINTS, names);
+    const empty = [...resources.values()].map(({ value }) => value);
+    assert.deepEqual([empty, removed], delta ? [[], ["gone"]] : [[emptyText("gone")], []]);
+    assert.equal(one.inbox.length, 0);
+  });
+
+  Deno.test(`${variant}: the rejected removal of all that a client has from an earlier stream is offered again`, () => {
+    const one = new StreamClient(new MemorySource().serve(LISTENER), delta);
+    one.ask(LISTENER, delta ? { versions: { a: "1" } } : { version: "1" });
+    one.reject(LISTENER, "no");
+    assert.equal(one.inbox.length, 0);
+    one.pass();
+    const { resources, removed } = one.accept(LISTENER);
+    assert.deepEqual([resources.size, removed], [0, delta ? ["a"] : []]);
+    assert.deepEqual([one.accepted, one.laters.size], [[LISTENER], 0]);
+  });
+}
+
+Deno.test("state of the world: once a client has taken all, a bad new listener is left out although the client came with earlier resources", () => {
+  const { one, source } = client(LISTENER, false, ["a"], "17");
+  one.accept(LISTENER);
+  source.change(LISTENER, [resource(LISTENER, "a", 2), resource(LISTENER, "b")]);
+  one.stream.reconcile();
+  one.reject(LISTENER, "b is bad");
+  assert.deepEqual([...one.accept(LISTENER).resources.values()].map(({ value }) => value), ["a=2"]);
 });

@@ -20,7 +20,8 @@
  * - Settled: `sent` holds every resource of `want`, and nothing is sent.
  * - Held: the client has rejected a response that led to this very `want`. Nothing is sent until `want` is another one.
  * - A finite `portion` means that a rejected resource is searched for (see `division.ts`).
- * - A version that the client rejected and that is not searched for any more is not part of `sent`.
+ * - A version that the client rejected and that is not searched for any more is not part of `sent`, unless the client
+ *   asked for the resource again, the version is offered again, or nothing can be left out (`hasUnknown`).
  *
  * @module
  */
@@ -28,7 +29,7 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import { Division } from "./division.ts";
-import type { InFlight, ResponseAnswer } from "./in_flight.ts";
+import type { InFlight, ResponseAnswer, SentResponse } from "./in_flight.ts";
 import { Lack, type LackedObjects } from "./lacking.ts";
 import { LateRejection } from "./late_rejection.ts";
 import type { EarlierVersion } from "../protocol/source.ts";
@@ -92,6 +93,11 @@ export class ClientResources {
     return this.#isHeld ? "held" : "due";
   }
 
+  /** The client's selection, with the resources that the client has rejected. */
+  get selected(): SetStack {
+    return this.#wantOf?.selected ?? this.want;
+  }
+
   /** Whether a difference may have to be sent, now or after the answer to the response in flight. */
   get differ(): boolean {
     // Not by `state`: every stream asks this in each push.
@@ -137,7 +143,7 @@ export class ClientResources {
     // A late rejection that names nothing counts against all that the client took with that response.
     const late = this.#late.stands ? (this.blamed.length > 0 ? this.blamed : this.#late.taken) : undefined;
     return this.#lack.find(
-      { has: this.acknowledged, wants: this.#wantOf?.selected ?? this.want, late, lateWords: this.lastError },
+      { has: this.acknowledged, wants: this.selected, late, lateWords: this.lastError },
       this.#rejected.revision + rest,
       ({ name }) => this.#rejected.words(name) ?? rest,
     );
@@ -168,7 +174,7 @@ export class ClientResources {
     if (this.#wantOf?.selected === selected && this.#wantOf.rejections === rejections) return false;
     this.#wantOf = { selected, rejections };
     let want = selected;
-    if (this.#rejected.size > 0) want = this.#rejected.leaveOut(want, this.sent);
+    if (this.#rejected.size > 0) want = this.#rejected.leaveOut(want);
     if (!sameStack(want, this.want)) this.want = want;
     return true;
   }
@@ -181,7 +187,7 @@ export class ClientResources {
   }
 
   /** due -> in flight: records a response. @param next the client's resources after the response */
-  dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
+  dispatched(inFlight: SentResponse, next: SetStack): void {
     this.inFlight = { ...inFlight, before: this.sent, want: this.want };
     this.sent = next;
     this.#heldAt = undefined;
@@ -223,9 +229,11 @@ export class ClientResources {
     return [...held, ...coming].map(({ name }) => name);
   }
 
-  /** The names of the resources of groups of sets. */
+  /** The names of the resources of groups of sets, of the same resources as {@linkcode ClientResources.names}. */
   namesOfGroups(isOf: (group: string) => boolean): string[] {
-    return this.sent.filter(({ group }) => isOf(group)).flatMap(({ set }) => [...set].map(({ name }) => name));
+    const stacks = this.inFlight === undefined ? [this.sent] : [this.sent, this.inFlight.before, this.inFlight.want];
+    const ofGroups = stacks.flatMap((stack) => stack.filter(({ group }) => isOf(group)));
+    return ofGroups.flatMap(({ set }) => [...set].map(({ name }) => name));
   }
 
   /**
@@ -233,6 +241,7 @@ export class ClientResources {
    * rejection of these resources alone is over.
    */
   forget(names: NameSet): void {
+    this.#rejected.askedAgain(names);
     if (this.blamed.length > 0 && this.blamed.every(({ name }) => names.has(name))) this.#endLate();
     this.change((stack) => excludeFromStack(stack, names));
   }
@@ -257,6 +266,7 @@ export class ClientResources {
   /** in flight -> due or settled. */
   #accept(response: InFlight): void {
     this.#refused = undefined;
+    if (this.#whole) this.hasUnknown = false;
     this.nonceAcked = response.nonce;
     this.ackedAt = Date.now();
     this.#division.acknowledged(!this.differ);
@@ -315,7 +325,7 @@ export class ClientResources {
    */
   leaveOut(resources: readonly EncodedResource[], message: string): void {
     const isLost = ({ name }: EncodedResource) => findInStack(this.sent, name) === undefined;
-    if (!this.#whole || !this.hasUnknown || !resources.some(isLost)) this.#rejected.add(resources, message);
+    if (!this.#whole || !this.hasUnknown || !resources.some(isLost)) this.#rejected.add(resources, message, this.sent);
   }
 
   /** due -> held: other resources will take the place of those in the response that was rejected last. */

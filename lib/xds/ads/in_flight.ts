@@ -18,6 +18,9 @@ export interface InFlight {
   readonly sentAt: number;
 }
 
+/** A response at the time of sending. */
+export type SentResponse = Omit<InFlight, "before" | "want">;
+
 /** The meaning of a request as an answer to a response. */
 export type ResponseAnswer =
   | "ack"

@@ -14,17 +14,19 @@ export class NamesInQuestion {
   readonly #table: InternedNames;
   /** Names whose absence must be reported to the client. */
   #unsure: NameSet;
+  /** Names that the response in flight answers. */
+  #inFlight: NameSet;
   /** Names about which the source decides later. The client hears nothing of pending names. */
   #pending: PendingNames | undefined;
 
   constructor(table: InternedNames) {
     this.#table = table;
-    this.#unsure = table.empty;
+    this.#unsure = this.#inFlight = table.empty;
   }
 
   /** Memory of the names. */
   get bytes(): number {
-    return this.#unsure.bytes + (this.#pending?.bytes ?? 0);
+    return this.#unsure.bytes + this.#inFlight.bytes + (this.#pending?.bytes ?? 0);
   }
 
   /** The client must hear of the absent among the given names. */
@@ -35,11 +37,25 @@ export class NamesInQuestion {
   /** The client need not hear of the given names. */
   remove(names: NameSet): void {
     this.#unsure = this.#table.minus(this.#unsure, names);
+    this.#inFlight = this.#table.minus(this.#inFlight, names);
   }
 
   /** The client has heard of all. */
   clear(): void {
+    this.#unsure = this.#inFlight = this.#table.empty;
+  }
+
+  /** A response tells the client of all absent names. */
+  dispatched(): void {
+    this.#inFlight = this.#unsure;
     this.#unsure = this.#table.empty;
+  }
+
+  /** The client has answered the response. What a client has rejected it has not heard. */
+  answered(isRejected: boolean): void {
+    if (this.#inFlight.size === 0) return;
+    if (isRejected) this.add(this.#inFlight);
+    this.#inFlight = this.#table.empty;
   }
 
   /** Names without a resource. */
@@ -68,7 +84,7 @@ export class NamesInQuestion {
     if (names.size === 0) return;
     this.#pending ??= new PendingNames();
     this.#pending.add(names, until);
-    if (this.#unsure.size > 0) this.remove(this.#table.of(names));
+    if (this.#unsure.size + this.#inFlight.size > 0) this.remove(this.#table.of(names));
   }
 
   /** The given names are no longer pending; `condition` selects among the names. See {@linkcode PendingNames.take}. */

@@ -8,6 +8,7 @@
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
+import type { NameSet } from "../../resource/name_set.ts";
 import { findInStack, mapStack, type SetStack } from "./set_stack.ts";
 
 /** Names consist of these characters. In front of a quoted name stands another character. */
@@ -70,9 +71,20 @@ function namedIn(text: string, resources: readonly EncodedResource[]): EncodedRe
 /** Most resources of a type that are left out one by one after rejections. */
 const MAX_REJECTED = 1000;
 
-/** Versions of resources that a client has rejected. A version is not sent again before the resource changes. */
+/** A version that a client has rejected. */
+interface RejectedVersion {
+  readonly resource: EncodedResource;
+  /** The version that the client had taken before, if any. */
+  readonly taken: EncodedResource | undefined;
+  readonly message: string;
+}
+
+/**
+ * Versions of resources that a client has rejected. A version is not sent again before the resource changes. The client
+ * keeps the version that it had taken before, and gets that version where it asks for the resource again.
+ */
 export class RejectedVersions {
-  readonly #versions = new Map<string, { readonly version: string; readonly message: string }>();
+  readonly #versions = new Map<string, RejectedVersion>();
   /** Increases whenever a version is added. */
   revision = 0;
 
@@ -85,11 +97,25 @@ export class RejectedVersions {
    * Adds resources, unless the number of rejected resources would exceed {@linkcode MAX_REJECTED}.
    *
    * @param message The client's words.
+   * @param sent The client's resources.
    */
-  add(resources: readonly EncodedResource[], message: string): void {
+  add(resources: readonly EncodedResource[], message: string, sent: SetStack): void {
     if (this.#versions.size + resources.length > MAX_REJECTED) return;
-    for (const { name, version } of resources) this.#versions.set(name, { version, message });
+    for (const resource of resources) {
+      const { name } = resource;
+      const taken = findInStack(sent, name) ?? this.#versions.get(name)?.taken;
+      this.#versions.set(name, { resource, taken, message });
+    }
     this.revision++;
+  }
+
+  /** The client asks again for these resources: resources that the client has in no version are offered again. */
+  askedAgain(names: NameSet): void {
+    for (const [name, { resource: { aliases }, taken }] of this.#versions) {
+      if (taken !== undefined || !(names.has(name) || aliases.some((alias) => names.has(alias)))) continue;
+      this.#versions.delete(name);
+      this.revision++;
+    }
   }
 
   /** Forgets all versions, so that the resources are offered again. @returns whether there were any */
@@ -106,19 +132,19 @@ export class RejectedVersions {
   }
 
   /**
-   * The resources that a client should have, with the client's present versions of the rejected resources. Forgets
-   * versions that are no longer wanted.
+   * The resources that a client should have, with the versions that the client had taken of the rejected resources.
+   * Forgets versions that are no longer wanted.
    */
-  leaveOut(want: SetStack, sent: SetStack): SetStack {
-    for (const [name, { version }] of this.#versions) {
-      if (findInStack(want, name)?.version !== version) this.#versions.delete(name);
+  leaveOut(want: SetStack): SetStack {
+    for (const [name, { resource }] of this.#versions) {
+      if (findInStack(want, name)?.version !== resource.version) this.#versions.delete(name);
     }
     if (this.#versions.size === 0) return want;
     return mapStack(want, (set) => {
       const names = [...this.#versions.keys()].filter((name) => set.has(name));
       if (names.length === 0) return set;
-      const before = names.map((name) => findInStack(sent, name)).filter((found) => found !== undefined);
-      return set.with(before, names);
+      const taken = names.map((name) => this.#versions.get(name)?.taken).filter((found) => found !== undefined);
+      return set.with(taken, names);
     });
   }
 }

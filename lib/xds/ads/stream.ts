@@ -341,11 +341,15 @@ export class AdsStream {
   /** A client keeps a changed cluster warming until the endpoints come, even unchanged endpoints. */
   #warm(step: StreamStep): void {
     const { names } = this.#context;
+    const endpoints = this.watches.get(ENDPOINTS);
+    const wereRejected = endpoints?.resources.rejecting === true;
     for (const diff of step.diffs) {
       if (diff.changed.length === 0) continue;
       const warms = diff.warms(names);
       this.#warming = names.union(this.#warming, warms);
-      this.watches.get(ENDPOINTS)?.awaitAgain(warms);
+      endpoints?.awaitAgain(warms);
     }
+    // Some that the client has rejected may be offered again.
+    if (wereRejected) this.#update(endpoints);
   }
 }

@@ -11,7 +11,7 @@ import type { NameSet } from "../../resource/name_set.ts";
 import type { InternedNames } from "../../resource/names.ts";
 import { type TypeRules, WILDCARD } from "../protocol/types.ts";
 import { ClientResources } from "./client_resources.ts";
-import type { InFlight, ResponseAnswer } from "./in_flight.ts";
+import type { ResponseAnswer, SentResponse } from "./in_flight.ts";
 import { NamesInQuestion } from "./names_in_question.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
 import { clientState, EMPTY_STACK, isNamedInStack, selectStack, type SetStack } from "./set_stack.ts";
@@ -194,17 +194,19 @@ export class Watch {
 
   /** Names that the client asked for or believes to exist, and that do not exist. */
   missing(): string[] {
-    const missing = this.#questions.missing(this.resources.want);
-    const gone = this.#unrecorded.gone(this.resources.want);
+    // A resource that the client has rejected exists.
+    const { selected } = this.resources;
+    const missing = this.#questions.missing(selected);
+    const gone = this.#unrecorded.gone(selected);
     return gone.length === 0 ? missing : [...new Set([...missing, ...gone])];
   }
 
   /** Records a response. */
-  dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
-    this.#unrecorded.dispatched(this.resources.want, next);
+  dispatched(inFlight: SentResponse, next: SetStack): void {
+    this.#unrecorded.dispatched(this.resources.selected, next);
     this.resources.dispatched(inFlight, next);
     this.owes = false;
-    this.#questions.clear();
+    this.#questions.dispatched();
   }
 
   /** Applies a request of the state-of-the-world variant. */
@@ -212,6 +214,7 @@ export class Watch {
     const { subscription, resources } = this;
     const first = resources.nonceSent === "" || request.nonce === "";
     const answer = first ? "first" : resources.answered(request);
+    if (answer === "ack" || answer === "nack") this.#questions.answered(answer === "nack");
     if (!first && request.nonce !== resources.nonceSent) {
       // The request counts for nothing, but its client has dropped what the request does not name. The client may name it
       // again with its next answer.
@@ -257,7 +260,10 @@ export class Watch {
     const { names, unsubscribe } = request;
     const isEmpty = names.size === 0 && unsubscribe.size === 0;
     const answer: Answer = isNew ? "first" : request.nonce === "" ? "none" : this.resources.answered(request);
-    if (answer === "ack" || answer === "nack") this.#unrecorded.answered(answer === "nack");
+    if (answer === "ack" || answer === "nack") {
+      this.#questions.answered(answer === "nack");
+      this.#unrecorded.answered(answer === "nack");
+    }
     if (!isNew && isEmpty) { // as nearly all requests: a client acknowledges each response
       if (request.nonce !== "") this.resources.answeredAlone(answer, request);
       return answer;
@@ -278,6 +284,14 @@ export class Watch {
     }
     this.#questions.take(unwanted);
     return answer;
+  }
+
+  /** See {@linkcode ClientResources.offerAgain}. */
+  offerAgain(): boolean {
+    const isOffered = this.resources.offerAgain();
+    // A whole response without any resources takes away what the client has, and no difference shows that.
+    if (isOffered && this.rules.whole && this.resources.hasUnknown) this.owes = true;
+    return isOffered;
   }
 
   /** The client waits again for these resources, as far as subscribed: an answer about each is due. */
