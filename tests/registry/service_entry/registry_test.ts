@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import type { AnyConfigObject, ConfigObject } from "../../../lib/config/types.ts";
 import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { testConformance } from "../conformance.ts";
 import { OPTIONS, pod, RecordingSink, serviceEntry, workloadEntry } from "../objects.ts";
-import { runs } from "../../properties.ts";
 
 testConformance("service entries, endpoints listed", () => {
   const registry = new ServiceEntryRegistry(OPTIONS);
@@ -482,82 +480,3 @@ Deno.test("objects of other kinds and unknown keys are ignored", async () => {
   registry.apply([], ["VirtualService/default/x", "ServiceEntry/default/x"]);
   assert.deepEqual(sink.take(), []);
 });
-
-const anyEntry = fc.record({
-  name: fc.constantFrom("e1", "e2", "e3"),
-  host: fc.constantFrom("h1.com", "h2.com"),
-  app: fc.constantFrom(undefined, "a", "b"),
-  resolution: fc.constantFrom("STATIC" as const, "DNS" as const),
-  port: fc.constantFrom(80, 81),
-  createdAt: fc.constantFrom(0, 1, 2),
-});
-const anyWorkload = fc.record({
-  name: fc.constantFrom("w1", "w2", "w3"),
-  app: fc.constantFrom("a", "b", "c"),
-  address: fc.constantFrom("10.0.0.1", "10.0.0.2", "name.com"),
-});
-const anyStep = fc.oneof(
-  fc.record({ entry: anyEntry }),
-  fc.record({ workload: anyWorkload }),
-  fc.record({ pod: anyWorkload, gone: fc.boolean() }),
-  fc.record({
-    remove: fc.constantFrom("ServiceEntry/default/", "WorkloadEntry/default/"),
-    n: fc.constantFrom(1, 2, 3),
-  }),
-);
-
-Deno.test("any order of entries, workloads and pods ends in the state of a fresh registry", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
-      const { registry, sink } = await started();
-      const objects = new Map<string, AnyConfigObject>();
-      const pods = new Map<string, ReturnType<typeof pod>>();
-      const orch = { provider: "Orch", clusterId: "c1" } as const;
-      for (const step of steps) {
-        if ("remove" in step) {
-          const key = `${step.remove}${step.remove.startsWith("S") ? "e" : "w"}${step.n}`;
-          objects.delete(key);
-          registry.apply([], [key]);
-        } else if ("pod" in step) {
-          const one = pod(step.pod.name, step.pod.address, { app: step.pod.app });
-          if (step.gone) pods.delete(one.id);
-          else pods.set(one.id, one);
-          registry.onWorkloads(orch, step.gone ? [] : [one], step.gone ? [one.id] : []);
-        } else {
-          const object = "entry" in step ? toEntry(step.entry) : toWorkload(step.workload);
-          objects.set(object.key, object);
-          registry.apply([object], []);
-        }
-      }
-      const fresh = new ServiceEntryRegistry(OPTIONS);
-      fresh.onWorkloads(orch, [...pods.values()], []);
-      fresh.apply([...objects.values()].reverse(), []);
-      const expected = new RecordingSink();
-      await fresh.start(expected);
-      assert.deepEqual(sink.state, expected.state);
-    }),
-    { numRuns: runs(300) },
-  );
-});
-
-function toEntry(
-  e: {
-    name: string;
-    host: string;
-    app: string | undefined;
-    resolution: "STATIC" | "DNS";
-    port: number;
-    createdAt: number;
-  },
-) {
-  return serviceEntry(e.name, {
-    hosts: [e.host],
-    resolution: e.resolution,
-    ports: [{ number: e.port, name: "http", protocol: "HTTP" }],
-    ...(e.app ? { workloadSelector: { labels: { app: e.app } } } : { endpoints: [{ address: "10.1.1.1" }] }),
-  }, { creationTimestamp: e.createdAt });
-}
-
-function toWorkload(w: { name: string; app: string; address: string }) {
-  return workloadEntry(w.name, { address: w.address, labels: { app: w.app } });
-}
