@@ -31,6 +31,7 @@ Deno.test("a property takes more values where a run asks for more: the number of
       if (/\bget\("\w*(?:RUNS|WORLDS|SEED)"\)/.test(line) && file !== "tests/house/fixed_seed_test.ts") found.add(file);
     }
   }
-  const why = "numRuns: runs(50), with runs of tests/properties.ts, or a row in FIXED with the reason";
-  assert.deepEqual([...found].sort(), Object.keys(FIXED).sort(), why);
+  const why = "a property has numRuns: runs(50), by tests/properties.ts, or a row in FIXED with the reason";
+  const [all, rows] = [[...found].sort(), Object.keys(FIXED).sort()];
+  assert.deepEqual(all, rows, `${why}: found ${all.join(", ")}; rows: ${rows.join(", ")}`);
 });

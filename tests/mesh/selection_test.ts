@@ -100,6 +100,7 @@ Deno.test("an object with a target is for the target's workloads, and for no oth
   assert.deepEqual(keys(index, { namespace: "b", labels: {}, targets: targetRefs }).workload, []);
 });
 
+const EDGE = { group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" };
 const kind = fc.constantFrom<SelectingKind>("AuthorizationPolicy", "PeerAuthentication", "Sidecar");
 const labels = fc.constantFrom<Record<string, string>>({}, { app: "x" }, { app: "y" }, { app: "x", tier: "1" });
 const written$ = fc.record({
@@ -108,40 +109,69 @@ const written$ = fc.record({
   name: fc.constantFrom("one", "two", "three"),
   labels,
   created: fc.constantFrom("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z"),
-}).map((w) => w.kind === "Sidecar" && w.namespace === ROOT ? { ...w, labels: {} } : w);
-const workloads: readonly SelectableWorkload[] = ["a", "b", ROOT].flatMap((namespace) =>
-  [{}, { app: "x" }, { app: "x", tier: "1", other: "z" }].map((labels) => ({ namespace, labels }))
-);
+  isForEdge: fc.boolean(),
+}).map((w) => {
+  if (w.kind === "AuthorizationPolicy" && w.isForEdge) return { ...w, spec: { targetRefs: [EDGE] } };
+  return w.kind === "Sidecar" && w.namespace === ROOT ? { ...w, labels: {} } : w;
+});
+const workloads: readonly SelectableWorkload[] = ["a", "b", ROOT].flatMap((namespace) => [
+  ...[{}, { app: "x" }, { app: "x", tier: "1", other: "z" }].map((labels) => ({ namespace, labels })),
+  { namespace, labels: { app: "x" }, targets: [EDGE] },
+  { namespace, labels: { app: "x" }, ofWaypoint: [{ ...EDGE, namespace: "a" }, { ...EDGE, namespace: "b" }] },
+]);
+
+/** Sorts as the order of creation, and at the same moment as the key. */
+const ageOf = ({ key, meta }: ConfigObject) => `${new Date(meta.creationTimestamp).toISOString()} ${key}`;
 
 /** The rule, object by object. */
-function isFor(object: ConfigObject<SelectingKind>, { namespace, labels }: SelectableWorkload): boolean {
-  const { labels: wanted } = selectionOf(object);
+function isFor(object: ConfigObject<SelectingKind>, workload: SelectableWorkload): boolean {
+  const { namespace, labels, targets = [], ofWaypoint } = workload;
+  const { labels: wanted, targets: named } = selectionOf(object);
   const own = object.meta.namespace === namespace;
+  if (ofWaypoint !== undefined) {
+    return named.length > 0 && ofWaypoint.some((target) => target.namespace === object.meta.namespace);
+  }
+  if (named.length > 0) return own && targets.length > 0;
   if (!own && object.meta.namespace !== ROOT) return false;
   const carried = Object.entries(wanted).every(([name, value]) => labels[name] === value);
   return carried && (own || Object.keys(wanted).length === 0 || rootReach(object.kind) === "any");
 }
 
-Deno.test("after any changes, look-ups and counts equal a check of every object", () => {
-  fc.assert(fc.property(fc.array(written$, { maxLength: 30 }), (steps) => {
+Deno.test("after any changes, look-ups and counts equal a check of every object, the oldest comes first, and a fresh index answers alike", () => {
+  const step = fc.record({ put: written$, removes: fc.boolean() });
+  const batches = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { maxLength: 30 });
+  fc.assert(fc.property(batches, (changes) => {
     const index = new SelectionIndex<SelectingKind>(ROOT);
     const there = new Map<string, ConfigObject<SelectingKind>>();
-    for (const step of steps) {
-      const next = object(step);
-      const old = there.get(next.key);
-      // Putting the same object twice removes the object.
-      const gone = old?.hash === next.hash;
-      if (gone) there.delete(next.key);
-      else there.set(next.key, next);
-      index.update(old ? [old] : [], gone ? [] : [next]);
+    const texts = (list: readonly ConfigObject[]) => list.map(({ key, hash }) => `${key} ${hash}`);
+    const found = (of: SelectionIndex<SelectingKind>) =>
+      workloads.map((workload) => Object.values(of.select(workload)).map(texts));
+    for (const steps of changes) {
+      const before = found(index);
+      const last = new Map(steps.map(({ put, removes }) => [object(put).key, removes ? undefined : object(put)]));
+      const removed = [...last.keys()].flatMap((key) => there.get(key) ?? []);
+      const added = [...last.values()].filter((one) => one !== undefined);
+      const namespaces = index.update(removed, added);
+      for (const { key } of removed) there.delete(key);
+      for (const one of added) there.set(one.key, one);
+      const after = found(index);
+      for (const [at, { namespace, ofWaypoint }] of workloads.entries()) {
+        const isNamed = namespaces.has("*") || namespaces.has(namespace) || ofWaypoint !== undefined;
+        if (!isNamed) assert.deepEqual(after[at], before[at]);
+      }
     }
     const expected = new Map<string, number>();
     for (const workload of workloads) {
-      const found = Object.values(index.select(workload)).flat().map(({ key }) => key);
+      const lists: readonly (readonly ConfigObject[])[] = Object.values(index.select(workload));
+      for (const list of lists) assert.deepEqual(list.map(ageOf), list.map(ageOf).sort());
+      const keys = lists.flat().map(({ key }) => key);
       const wanted = [...there.values()].filter((object) => isFor(object, workload)).map(({ key }) => key);
-      assert.deepEqual(found.sort(), wanted.sort());
+      assert.deepEqual(keys.sort(), wanted.sort());
       for (const key of wanted) expected.set(key, (expected.get(key) ?? 0) + 1);
     }
     assert.deepEqual(index.counts(workloads), expected);
+    const fresh = new SelectionIndex<SelectingKind>(ROOT);
+    fresh.update([], [...there.values()].reverse());
+    assert.deepEqual(found(index), found(fresh));
   }));
 });
