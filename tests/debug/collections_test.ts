@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../patience.ts";
 import { page, withServer } from "../discovery/running.ts";
 
 const ENTRY = `apiVersion: networking.istio.io/v1
@@ -30,10 +31,7 @@ Deno.test("/debug/krtz counts the read objects and the results made of them, and
     assert.equal(first.get("networking.mesh.io/v1/Gateway"), undefined);
     assert.equal(first.get("proxies"), 0);
     await Deno.writeTextFile(`${folder}/c.yaml`, ENTRY.replace("name: a", "name: b").replace("a.example", "b.example"));
-    for (let tries = 0; (await sizes()).get("services") !== 2; tries++) {
-      assert.ok(tries < 200, "the second service");
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until("the second service", async () => (await sizes()).get("services") === 2);
   });
 });
 

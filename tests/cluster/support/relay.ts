@@ -5,10 +5,8 @@
  *
  * @module
  */
+import { until } from "../../patience.ts";
 import type { InnerProgram, Namespaces } from "./namespaces.ts";
-
-/** Longest wait for the socket, in steps of 50 ms. */
-const TRIES = 200;
 
 export class ApiRelay implements AsyncDisposable {
   readonly port: number;
@@ -29,10 +27,10 @@ export class ApiRelay implements AsyncDisposable {
     const socket = `${folder}/api.sock`;
     const args = [`UNIX-LISTEN:${socket},fork`, `TCP:${target}`];
     const inner = namespaces.start("socat", "socat", args, folder);
-    for (let tries = 1; !await Deno.stat(socket).then(() => true, () => false); tries++) {
-      if (tries === TRIES) throw new Error(`socat made no socket:\n${await inner.log()}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until("the socket of socat", () => Deno.stat(socket).then(() => true, () => false), 50)
+      .catch(async (error) => {
+        throw new Error(`socat made no socket:\n${await inner.log()}`, { cause: error });
+      });
     return new ApiRelay(Deno.listen({ hostname: "127.0.0.1", port: 0 }), socket, inner);
   }
 

@@ -106,6 +106,15 @@ const ready = (api: MemoryApi, name: string) => {
   api.edit(PATHS.deployment, `${name}-mesh`, "shop", { status });
 };
 
+/** Resolves when the server knows the pods of a Gateway to be available: a later event of the Deployment was heard. */
+const knownReady = async (api: MemoryApi, name: string) => {
+  ready(api, name);
+  const annotations = { "gateway.mesh.io/own-inputs": "edited" };
+  api.edit(PATHS.deployment, `${name}-mesh`, "shop", { metadata: { annotations } });
+  const isEdited = () => JSON.stringify(api.get(PATHS.deployment, `${name}-mesh`, "shop")).includes('"edited"');
+  await becomes(api, "the annotation as it was", () => !isEdited());
+};
+
 /** A row of the page. */
 interface Row {
   readonly gateway: string;
@@ -128,7 +137,7 @@ Deno.test("another image reaches the Gateways one by one, at MESH_GATEWAY_ROLL_P
   const { log, line } = openLog();
   await serving(api, async ({ ports }) => {
     await becomes(api, "the deployments", () => isDeployed(api, "a-mesh") && isDeployed(api, "b-mesh"));
-    for (const name of ["a", "b"]) ready(api, name);
+    for (const name of ["a", "b"]) await knownReady(api, name);
     api.put(MAPS, release("v2"));
     assert.match(await line(/will get new pods, one after the other/), /shop\/a.*shop\/b|shop\/b.*shop\/a/);
     const isNew = (name: string) => pods(api, name).includes("proxy:v2");

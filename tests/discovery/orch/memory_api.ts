@@ -2,6 +2,7 @@
  * A stand-in for the orchestrator's API with any resource: lists, watches, single objects and their writes, discovery of
  * groups by definitions.
  */
+import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, type ApiPlace, appliedObject, isSelected, mergedObject, readPlace } from "./stored_objects.ts";
 
 interface Watch {
@@ -239,6 +240,6 @@ function refusal(code: number): Response {
 /** Each change of a spec is a generation. */
 function withGeneration(next: ApiObject, old: ApiObject | undefined): ApiObject {
   const before = Number(old?.metadata["generation"] ?? 0);
-  const isChanged = JSON.stringify(next["spec"]) !== JSON.stringify(old?.["spec"]);
+  const isChanged = !isDeepStrictEqual(next["spec"], old?.["spec"]);
   return { ...next, metadata: { ...next.metadata, generation: isChanged ? before + 1 : before } };
 }

@@ -12,6 +12,7 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -60,7 +61,14 @@ class Stander {
 
   /** Resolves when so many terms have begun and ended. */
   async terms(began: number, ended: number): Promise<void> {
-    while (this.began !== began || this.ended !== ended) await this.#changed.promise;
+    const late = Promise.withResolvers<never>();
+    const message = `${began} terms begun and ${ended} ended: not within ${PATIENCE / 1000} s`;
+    const timer = setTimeout(() => late.reject(new Error(message)), PATIENCE);
+    try {
+      while (this.began !== began || this.ended !== ended) await Promise.race([this.#changed.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async stop(): Promise<void> {
@@ -75,7 +83,7 @@ for (const lock of ["mesh-leader", "mesh-status-leader"] as const) {
     await a.terms(1, 0);
     const b = new Stander(server, namespace, "b", lock, "r1");
     try {
-      await until(() => b.election.holder?.holder === "a");
+      await until("b knows a", () => b.election.holder?.holder === "a");
       assert.equal(b.began, 0);
       await a.stop();
       assert.equal(a.ended, 1);
@@ -93,7 +101,7 @@ for (const lock of ["mesh-leader", "mesh-status-leader"] as const) {
         assert.equal(c.began, 0, "the one that is cut off stops before another begins");
         await c.terms(1, 0);
         b.cut = false;
-        await until(() => b.election.holder?.holder === "c");
+        await until("b knows c", () => b.election.holder?.holder === "c");
         assert.equal(b.began, 1);
       } finally {
         await c.stop();
@@ -109,7 +117,7 @@ test("who finds its lock in another's hands stops at once", async ({ server, nam
   try {
     await a.terms(1, 0);
     const place = { resource: LOCK_RESOURCES.ConfigMap, namespace, name: "mesh-leader" };
-    await until(async () => {
+    await until("a thief has the lock", async () => {
       const { version, record, object } = readLock("ConfigMap", (await getObject(server.client, place))!);
       const body = writeLock("ConfigMap", { ...record!, holder: "thief" }, object);
       return await replaceObject(server.client, place, version, body).then(() => true, () => false);
@@ -162,7 +170,3 @@ test("the fields of a lock that others write stay", async ({ server, namespace }
     await a.stop();
   }
 });
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-}

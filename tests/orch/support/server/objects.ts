@@ -7,6 +7,7 @@
  */
 import type { ApiClient } from "../../../../lib/orch/client/client.ts";
 import type { ApiJson } from "../../../../lib/orch/client/answer.ts";
+import { until } from "../../../patience.ts";
 
 /** An object to be written. */
 export interface ObjectDraft {
@@ -106,10 +107,7 @@ export class ApiObjects {
       // The condition "Established" comes before the server answers, and an answer may come before the list of kinds.
       const isServed = async () =>
         await this.#client.get(path) !== undefined && await this.#lists(`/apis/${group}/${name}`, names.plural);
-      for (let tries = 1; !await isServed(); tries++) {
-        if (tries === 600) throw new Error(`${path}: not served after 30 s`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await until(`${path} is served`, isServed, 50);
     }
   }
 

@@ -6,6 +6,7 @@
  */
 import type { ApiAccess } from "../../../../lib/orch/client/access.ts";
 import { ApiClient } from "../../../../lib/orch/client/client.ts";
+import { until } from "../../../patience.ts";
 import type { ServerKeys } from "./keys.ts";
 import type { ApiObjects } from "./objects.ts";
 
@@ -116,12 +117,10 @@ export class ServerUsers {
     const spec = { resourceAttributes: { namespace, ...what } };
     const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    for (let tries = 1;; tries++) {
+    await until(`the right to ${what.verb} ${what.resource}`, async () => {
       const { status } = await client.json({ method: "POST", path, body });
-      if ((status as { readonly allowed: boolean }).allowed) return;
-      if (tries === 200) throw new Error(`${what.verb} ${what.resource} is not granted after 10 s`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return (status as { readonly allowed: boolean }).allowed;
+    }, 50);
   }
 }
 
