@@ -7,7 +7,8 @@ import { wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import { fieldCode, titleOf } from "../../lib/finding/codes.ts";
-import { type Finding, findingKind, findingObject, type ObjectName } from "../../lib/finding/finding.ts";
+import { type Finding, findingKind, findingObject } from "../../lib/finding/finding.ts";
+import { type ObjectName, objectText } from "../../lib/finding/object_name.ts";
 import { describeOrigin, type Origin, writtenKind } from "../../lib/finding/origin.ts";
 import type { SourceExcerpt } from "../../lib/finding/excerpt.ts";
 
@@ -49,10 +50,6 @@ function placeText({ place: { origin, line } }: Finding, excerpt: SourceExcerpt 
   if (origin.from !== "file") return describeOrigin(origin);
   const column = excerpt === undefined ? "" : `:${excerpt.column}`;
   return `${describeOrigin({ ...origin, line: 0, within: "" })}${line > 0 ? `:${line}${column}` : ""}`;
-}
-
-function objectText({ kind, namespace, name }: ObjectName): string {
-  return kind === "" ? "" : `${kind} ${namespace}/${name}`;
 }
 
 function excerptLines(excerpt: SourceExcerpt | undefined, style: Style, { severity }: Finding): string[] {

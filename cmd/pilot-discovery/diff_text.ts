@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { keyText } from "../../lib/finding/object_name.ts";
 import { columns, shortened, wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
@@ -93,11 +94,7 @@ function shortName({ type, name }: ChangedResource): string {
 }
 
 function objectsText({ objects }: ChangedResource): string {
-  const texts = objects.map((key) => {
-    const [kind, namespace, name] = key.split("/");
-    return `${kind} ${namespace}/${name}`;
-  });
-  return named(texts);
+  return named(objects.map(keyText));
 }
 
 function differenceLines({ differences }: ChangedResource, style: Style, { width }: Terminal): string[] {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { keyText } from "../../lib/finding/object_name.ts";
 import { columns, wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
@@ -117,6 +118,5 @@ function verdict({ matches, text }: ExplainedStep, style: Style): string {
 function origin({ place, object, field }: ExplainedStep): string {
   if (place !== undefined && field !== undefined) return `${place.file}:${place.line}`;
   if (object === undefined) return "";
-  const [kind, namespace, name] = object.split("/");
-  return `${kind} ${namespace}/${name}`;
+  return keyText(object);
 }

@@ -5,7 +5,8 @@
  */
 import { isMadeOfGatewayApi } from "../config/derive/made_of_gateway_api.ts";
 import { titleOf } from "../finding/codes.ts";
-import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../finding/finding.ts";
+import { type Finding, findingOf, shownName, shownValue } from "../finding/finding.ts";
+import { objectName } from "../finding/object_name.ts";
 import { ANALYZERS } from "./analyzers.ts";
 import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
@@ -36,7 +37,7 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
     const what = [field, shown].filter((part) => part !== "").join(": ");
     const title = titleOf(name, severity === "error");
     const message = `${title}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
-    const place = { objects: [subject.key, ...others].map(nameOfKey), field, line: 0 };
+    const place = { objects: [subject.key, ...others].map(objectName), field, line: 0 };
     const one = findingOf(name, { severity, place, value: shown, expected, message, effect, fix });
     if (!isSuppressed(one.code, codes)) found.push(one);
   };
@@ -54,8 +55,3 @@ class EnoughFound extends Error {
 }
 
 const NOTHING: readonly Finding[] = Object.freeze([]);
-
-function nameOfKey(key: string): ObjectName {
-  const [kind = "", namespace = "", name = ""] = key.split("/");
-  return { kind, namespace, name };
-}

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../kernel/text/host.ts";
 
 /** An address to listen on. An empty host means every address. With port 0 the system chooses a port. */
 export interface Address {
@@ -20,8 +21,8 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /** The address as text, an IPv6 host in brackets. */
-export function showAddress(address: Address): string {
-  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+export function showAddress({ host, port }: Address): string {
+  return hostAndPort(host, port);
 }
 
 /**

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { asWarning, type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
+import { asWarning, type Finding, type FindingPlace, shownName } from "../finding/finding.ts";
+import type { ObjectName } from "../finding/object_name.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import { Findings } from "../finding/findings.ts";
 import { isClusterWideKind, isGatewayApiKind } from "./spelling/kind_names.ts";

@@ -8,7 +8,8 @@ import { destinationRuleHost, type DestinationRuleObject } from "../mesh/destina
 import { effectiveExportTo } from "../mesh/names.ts";
 import { isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
+import { keyText } from "../finding/object_name.ts";
+import type { EffectWorld, Judge, JudgedProxy, UnusedPart } from "./judge.ts";
 
 export const judgeDestinationRule: Judge<"DestinationRule"> = (object, world) => {
   const { key, spec } = object;
@@ -37,7 +38,7 @@ export const judgeDestinationRule: Judge<"DestinationRule"> = (object, world) =>
     value,
     expected: of === "port"
       ? `a port of ${host}${ports === "" ? "" : ` (${ports})`}`
-      : "a subset of the rule that holds for the host",
+      : `a subset of the rule that decides for ${host}`,
   }));
 };
 
@@ -59,7 +60,10 @@ function portsOf(
   });
 }
 
-/** The server's side has a rule by no certain port; where no client's cluster says more, nothing is known. */
+/**
+ * Whether a port or subset of a rule is used, as far as known. Inbound resources name the rule, but no port of the rule.
+ * So nothing is known while no client has a cluster from the rule.
+ */
 function isUsedPort(inForce: EffectWorld["inForce"], key: string, part: string): boolean {
   return inForce.hasPart(key, part) || !inForce.hasClusters(key);
 }
@@ -102,7 +106,7 @@ function reasonOf(
     const winners = service === undefined ? [] : scope.destinationRules(host).flatMap(({ causes }) => causes);
     const [winner] = winners.filter((one) => one !== key);
     if (winner !== undefined) {
-      return { expected: `one rule for the host (${named(winner)} holds for ${host})`, others: [winner] };
+      return { expected: `one rule for the host (${keyText(winner)} decides for ${host})`, others: [winner] };
     }
     if (service !== undefined && meta.namespace !== service.namespace && meta.namespace !== mesh.config.rootNamespace) {
       return {
@@ -112,10 +116,10 @@ function reasonOf(
       };
     }
   }
-  return { expected: "a rule that some proxy has (no cluster of any proxy is made by it)" };
+  return { expected: "a rule with an effect on some proxy (no cluster of any proxy comes from the rule)" };
 }
 
 function knownPorts(host: string, concerned: readonly JudgedProxy[]): string {
   const ports = new Set(concerned.flatMap(({ scope }) => scope.service(host)?.ports ?? []).map(({ port }) => port));
-  return ports.size === 0 ? "" : `it has ${[...ports].sort((a, b) => a - b).join(", ")}`;
+  return ports.size === 0 ? "" : `the service has ${[...ports].sort((a, b) => a - b).join(", ")}`;
 }

@@ -1,6 +1,5 @@
 /**
- * Finds objects and parts of objects without any resource of any proxy, and keeps the findings up to date change by
- * change.
+ * Finds objects, and parts of objects, that no resource of any proxy is made from. Each change updates the findings.
  *
  *     push, proxies ─> look at resources ─> objects that came into force or went ─> their judges ─> findings
  *
@@ -12,6 +11,7 @@
  */
 import { type Finding, findingOf, shownValue } from "../finding/finding.ts";
 import { type FindingName, titleOf } from "../finding/codes.ts";
+import { objectName } from "../finding/object_name.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import { isMadeOfGatewayApi } from "../config/derive/made_of_gateway_api.ts";
 import type { AnyConfigObject } from "../config/types.ts";
@@ -26,7 +26,7 @@ import { EntryHosts } from "./entry_hosts.ts";
 import { InForce } from "./in_force.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 import { JUDGES } from "./judges.ts";
-import { LedTo } from "./led_to.ts";
+import { DestinationFinder } from "./destinations.ts";
 import { TelemetryUses } from "./telemetry_uses.ts";
 
 /** The name of the finding. */
@@ -57,12 +57,11 @@ export class EffectAnalysis {
   readonly #options: EffectOptions;
   #inForce = new InForce();
   readonly #entryHosts = new EntryHosts();
-  readonly #ledTo = new LedTo(new AskedRoutes());
+  readonly #finder = new DestinationFinder(new AskedRoutes());
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
   /**
-   * Whether a patch replaced or removed a resource. Without the replaced resource, the names of its source parts are
-   * lost.
+   * Whether a patch replaced or removed a resource. The names of the parts behind the resource are then lost.
    */
   #takesAway = false;
   #patches = 0;
@@ -115,7 +114,7 @@ export class EffectAnalysis {
       routers: proxies.filter(({ type }) => profileOf(type).gateways),
       object: this.#options.object,
       sidecars: sidecarsOf(proxies),
-      ledTo: this.#ledTo.look(states),
+      destinationsOf: this.#finder.look(states),
       entryHosts: this.#entryHosts,
       telemetries: new TelemetryUses(of.mesh, proxies),
     };
@@ -282,10 +281,7 @@ function isWithin(field: string, of: string): boolean {
 function findingAbout(key: string, { field, value, expected, others = [] }: UnusedPart): Finding {
   const shown = shownValue(value);
   const what = [field, shown].filter((part) => part !== "").join(": ");
-  const objects = [key, ...others].map((one) => {
-    const [kind = "", namespace = "", name = ""] = one.split("/");
-    return { kind, namespace, name };
-  });
+  const objects = [key, ...others].map(objectName);
   const message = `${titleOf(NAME, false)}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
   return findingOf(NAME, { severity: "warning", place: { objects, field, line: 0 }, value: shown, expected, message });
 }

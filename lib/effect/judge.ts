@@ -12,7 +12,7 @@ import type { ProxyType } from "../translate/reader/proxy_profile.ts";
 import type { PolicyWorkload } from "../mesh/selection/remembered.ts";
 import type { EntryHosts } from "./entry_hosts.ts";
 import type { InForce } from "./in_force.ts";
-import type { LedTargets } from "./led_to.ts";
+import type { ScopeDestinations } from "./destinations.ts";
 import type { TelemetryUses } from "./telemetry_uses.ts";
 
 /** A proxy as judges see it. */
@@ -39,7 +39,7 @@ export interface EffectWorld {
   /** Scopes of known clients, by the key of the clients' Sidecar. */
   readonly sidecars: ReadonlyMap<string, ReadonlySet<Scope>>;
   /** The destinations of listeners and routes of a scope's clients; undefined: the scope has no clients. */
-  readonly ledTo: (scope: Scope) => LedTargets | undefined;
+  readonly destinationsOf: (scope: Scope) => ScopeDestinations | undefined;
   /** The ServiceEntries of each host. */
   readonly entryHosts: EntryHosts;
   /** The merged Telemetries of known workloads. */
@@ -78,9 +78,3 @@ export type Judge<K extends Kind> = (object: ConfigObject<K>, world: EffectWorld
 
 /** A judge of any kind, for the table of judges. The table gives a judge only objects of its kind. */
 export type AnyJudge = (object: AnyConfigObject, world: EffectWorld) => readonly UnusedPart[];
-
-/** Names an object in a text, from the object's key. */
-export function named(key: string): string {
-  const [kind = "", namespace = "", name = ""] = key.split("/");
-  return `${kind} ${namespace}/${name}`;
-}

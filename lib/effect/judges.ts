@@ -29,7 +29,7 @@ const judgeGateway: Judge<"Gateway"> = ({ key, spec }, { mesh, routers, inForce,
   const isContested = (at: number) =>
     [...others].some((server) => server !== spec.servers[at] && server.port.number === spec.servers[at]!.port.number);
   if (dead.some(isContested)) return [];
-  const expected = "a server that some workload of the Gateway listens for (none does)";
+  const expected = "a server that has a listener at some workload of the Gateway (no workload has one)";
   if (dead.length === spec.servers.length) {
     return [{ field: "", parts: dead.map((at) => `spec.servers[${at}]`), expected }];
   }
@@ -69,6 +69,6 @@ export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   // Agents read these kinds when workloads register and proxies start. No resource is made from them.
   WorkloadGroup: NEVER,
   ProxyConfig: NEVER,
-  // Analyzers judge these kinds by what they are derived into.
+  // Analyzers judge these kinds by the objects that are derived from them.
   ...NEVER_OF_GATEWAY_API,
 };

@@ -1,5 +1,5 @@
 /**
- * The reason why no proxy has a rule of a VirtualService, as far as the reason can be told.
+ * The reason why no proxy has a rule of a VirtualService, as far as known.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
 import { parseProtocol, protocolText } from "../registry/protocol.ts";
 import type { Service } from "../registry/types.ts";
 import { isTls, listenerKind } from "../translate/service/protocol.ts";
+import { keyText } from "../finding/object_name.ts";
 import type { EffectWorld, UnusedPart } from "./judge.ts";
-import { named } from "./judge.ts";
 
 type Reason = Pick<UnusedPart, "expected" | "others">;
 
@@ -26,7 +26,7 @@ export function reasonOfRule(
   const port = new Set(ports).size === 1 ? ports[0] : undefined;
   return ofSidecars(list, port, vs, world) ?? ofGateways(list, port, vs, world) ?? {
     expected: `a rule that reaches some proxy (no proxy has the rule${
-      at > 0 ? `: the rules before may take all of its requests` : ""
+      at > 0 ? ": earlier rules may take all its requests" : ""
     })`,
   };
 }
@@ -49,7 +49,7 @@ function hiddenBy(list: RuleProtocol, vs: EffectiveVirtualService, { views }: Ef
   if (winners.has(vs)) return undefined;
   const [winner] = [...winners].flatMap((one) => one.causes[0] ?? []);
   return winner === undefined ? undefined : {
-    expected: `a host that no other VirtualService has (the ${list} rules of ${named(winner)} decide)`,
+    expected: `a host that no other VirtualService has (the ${list} rules of ${keyText(winner)} decide)`,
     others: [winner],
   };
 }
@@ -114,7 +114,7 @@ function ofGateways(
   if (gateway === undefined) return undefined;
   const numbers = [...new Set(gateways.flatMap(({ spec }) => spec.servers.map((server) => server.port.number)))];
   if (port !== undefined && !numbers.includes(port)) {
-    return { expected: `a port of ${named(gateway.key)} (it has ${numbers.join(", ")})`, others: [gateway.key] };
+    return { expected: `a port of ${keyText(gateway.key)} (it has ${numbers.join(", ")})`, others: [gateway.key] };
   }
   const servers = gateways.flatMap(({ spec }) => spec.servers)
     .filter((server) => port === undefined || server.port.number === port);
@@ -125,9 +125,9 @@ function ofGateways(
     const [winner = ""] = others.flatMap((one) => one.causes[0] ?? []);
     if (winner !== "") {
       return {
-        expected: `a port of its own (bytes name no host, and the rules of ${named(winner)} take those of ${
-          named(gateway.key)
-        })`,
+        expected: `a port without other tcp rules (bytes name no host, so the rules of ${
+          keyText(winner)
+        } take all connections to ${keyText(gateway.key)})`,
         others: [winner, gateway.key],
       };
     }

@@ -22,7 +22,7 @@ export function selectedBy<K extends SelectingKind>(
   );
 }
 
-/** Judges policies and extensions. Each is named by the resources of its workloads. */
+/** Judges policies and extensions. Resources of the selected workloads name the object, unless the object is unused. */
 export function judgeSelecting<K extends SelectingKind>(
   object: ConfigObject<K>,
   world: EffectWorld,
@@ -32,13 +32,13 @@ export function judgeSelecting<K extends SelectingKind>(
   if (selectedBy(object, world).length === 0) return [];
   return [{
     field: "",
-    expected: `an object that its workloads have (nothing of theirs is made by it${
+    expected: `an object with an effect on the selected workloads (no resource of their proxies comes from the object${
       REASONS[object.kind] === undefined ? "" : `: ${REASONS[object.kind]}`
     })`,
   }];
 }
 
-/** Whether node tunnels may enforce an object. What tunnels hold is not known here. */
+/** Whether node tunnels may enforce an object. The resources of tunnels are not known here. */
 export function mayHoldAtTunnels(object: ConfigObject): boolean {
   if (isKind(object, "PeerAuthentication")) return true;
   return isKind(object, "AuthorizationPolicy") && selectionOf(object).targets.length === 0;
@@ -70,11 +70,11 @@ export function judgePeerAuthentication(
 
 const REASONS: Partial<Readonly<Record<string, string>>> = {
   PeerAuthentication:
-    "an older one of the same scope, or a narrower one, decides, or it sets no mode, or they are gateways",
-  RequestAuthentication: "it has no jwtRules",
+    "an older or narrower PeerAuthentication decides, or the object sets no mode, or all these workloads are gateways",
+  RequestAuthentication: "the object has no jwtRules",
 };
 
-/** Judges patches: a patch is unused if the patch matches nothing of its workloads. */
+/** Judges patches. A patch is unused if the patch matches no resource of the selected workloads. */
 export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
   const { configPatches = [] } = object.spec;
   if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];
@@ -93,18 +93,18 @@ export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: Eff
     misplaced.add(at);
     return [at];
   });
-  const expected = "a match that something of its proxies fits (nothing does)";
+  const expected = "a match that fits a resource of the selected proxies (the match fits none)";
   if (dead.length > misplaced.size && dead.length === configPatches.length) {
     return [{ field: "", parts: dead.map((at) => `spec.configPatches[${at}]`), expected }];
   }
   return dead.map((at) => {
     const match = configPatches[at]?.match;
     if (!misplaced.has(at)) return { field: `spec.configPatches[${at}].match`, value: match, expected };
-    const are = match?.context === "GATEWAY" ? "sidecars, none is a gateway" : "gateways, none is a sidecar";
+    const are = match?.context === "GATEWAY" ? "sidecars" : "gateways";
     return {
       field: `spec.configPatches[${at}].match.context`,
       value: match?.context,
-      expected: `the context of its workloads (all that have the labels are ${are})`,
+      expected: `the context of the selected workloads (all workloads with the labels are ${are})`,
     };
   });
 }

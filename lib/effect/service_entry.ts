@@ -11,7 +11,8 @@ import { resolutionOf, type Service } from "../registry/types.ts";
 import { entryResolution } from "../registry/service_entry/resolution.ts";
 import { isPublic, isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
+import { keyText } from "../finding/object_name.ts";
+import type { EffectWorld, Judge, UnusedPart } from "./judge.ts";
 
 /** The outcome for a host of an entry. */
 interface HostFate {
@@ -102,8 +103,10 @@ function allHosts({ meta, spec: { hosts, ports = [] } }: ConfigObject<"ServiceEn
 
 function hostOf(winner: Service, namespace: string): Pick<UnusedPart, "expected" | "others"> {
   const expected = winner.namespace === namespace && winner.provider === "External"
-    ? `a host that no older entry has, or a port and resolution that add to it (${named(winner.cause)} has it)`
-    : `a host that no other service has (${named(winner.cause)} has it)`;
+    ? `a host that no older entry has, or a port and resolution that add to the older entry (${
+      keyText(winner.cause)
+    } has the host)`
+    : `a host that no other service has (${keyText(winner.cause)} has the host)`;
   return { expected, others: [winner.cause] };
 }
 
@@ -129,10 +132,10 @@ function deadPorts(
       field: `spec.ports[${at}].number`,
       value: number,
       expected: isOlder
-        ? `a port that no older ServiceEntry of the host has, or its resolution and exportTo (${
-          named(service!.cause)
+        ? `a port that no older ServiceEntry of the host has, or the resolution and exportTo of the older entry (${
+          keyText(service!.cause)
         } decides)`
-        : "a port that some client has (no cluster of any proxy is for it)",
+        : "a port with a cluster at some client (no proxy has a cluster for the port)",
       ...(isOlder ? { others: [service!.cause] } : {}),
     }];
   });

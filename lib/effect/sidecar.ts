@@ -7,6 +7,7 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
+import { keyText } from "../finding/object_name.ts";
 import { covers, isWildcard } from "../mesh/host_match.ts";
 import { type HostImport, importsHost, importsService, parseImports } from "../mesh/imports.ts";
 import type { Scope } from "../mesh/scope.ts";
@@ -17,7 +18,7 @@ import { parseProtocol } from "../registry/protocol.ts";
 import { resolutionOf, type Service } from "../registry/types.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { EffectWorld, UnusedPart } from "./judge.ts";
-import type { LedTargets } from "./led_to.ts";
+import type { ScopeDestinations } from "./destinations.ts";
 import { selectedBy } from "./selecting.ts";
 
 type ImportingSidecar = ConfigObject<"Sidecar">;
@@ -37,7 +38,7 @@ export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): read
   if (concerned.length === 0) return [];
   return [{
     field: "",
-    expected: "a Sidecar that is the nearest of its workloads",
+    expected: `a Sidecar that decides for some workload${other === undefined ? "" : ` (${keyText(other)} decides)`}`,
     ...(other === undefined ? {} : { others: [other] }),
   }];
 }
@@ -51,7 +52,7 @@ interface ImportOf {
   readonly position: number;
   readonly written: HostImport;
   readonly scope: Scope;
-  readonly led: LedTargets;
+  readonly reached: ScopeDestinations;
 }
 
 function judgeImports(
@@ -78,16 +79,16 @@ function judgeImport(
   const reasons: ImportReason[] = [];
   let isUsed = false;
   for (const scope of scopes) {
-    const led = world.ledTo(scope);
+    const reached = world.destinationsOf(scope);
     const [written] = parseImports([hosts[position]!], scope.namespace);
-    if (led === undefined || written === undefined) return undefined;
-    const one: ImportOf = { object, listener, position, written, scope, led };
+    if (reached === undefined || written === undefined) return undefined;
+    const one: ImportOf = { object, listener, position, written, scope, reached };
     const name = `${listener}.${position}`;
-    const hidden = led.used.has(`all of ${name}`) ? undefined : hiddenPorts(one, world);
+    const hidden = reached.used.has(`all of ${name}`) ? undefined : hiddenPorts(one, world);
     if (hidden !== undefined) return hidden;
-    led.used.add(`all of ${name}`);
-    isUsed ||= led.used.has(name) || leadsSomewhere(one, world);
-    if (isUsed) led.used.add(name);
+    reached.used.add(`all of ${name}`);
+    isUsed ||= reached.used.has(name) || leadsSomewhere(one, world);
+    if (isUsed) reached.used.add(name);
     else reasons.push(...reasonOf(one, world));
   }
   return isUsed ? undefined : reasons[0];
@@ -110,19 +111,19 @@ function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld):
  * VirtualService.
  */
 function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
-  const { object, listener, written, scope, led } = one;
+  const { object, listener, written, scope, reached } = one;
   const { mesh } = world;
   const own = ownPort(object, listener);
   const imports = (by: readonly HostImport[], host: string) =>
     mesh.services.visible(host, scope.namespace, (service) => importsService(by, service)) !== undefined;
-  const isLed = own === undefined
-    ? hostsLedTo(one).some((host) => imports([written], host))
+  const isReached = own === undefined
+    ? reachedHosts(one).some((host) => imports([written], host))
     // Each service with the port is in the listener, even a service whose protocol has no routes. The provider of a
-    // Telemetry is used through its cluster. The workloads may have the cluster by this import alone.
+    // Telemetry is used through its cluster. Without this import the workloads might not have the cluster.
     : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own)) ||
-      hostsLedTo(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
-  if (isLed || isOnlyHere(one, world)) return true;
-  const isInForce = led.causes.values().some((cause) => {
+      reachedHosts(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
+  if (isReached || isOnlyHere(one, world)) return true;
+  const isInForce = reached.causes.values().some((cause) => {
     const vs = cause.startsWith("VirtualService/") ? mesh.resolver.effective(cause) : undefined;
     return vs !== undefined && isImported(vs, one);
   });
@@ -139,13 +140,13 @@ function isImported(vs: EffectiveVirtualService, { written, scope }: ImportOf): 
 
 /** Whether a listener for a port may have a service because of a VirtualService of the service's host. */
 function showsService({ hosts }: EffectiveVirtualService, own: number, one: ImportOf, { mesh }: EffectWorld): boolean {
-  const { scope, led } = one;
+  const { scope, reached } = one;
   const named = hosts.flatMap((host) =>
     isWildcard(host) ? [...mesh.services.hosts()].filter((of) => covers(host, of)) : [host]
   );
   return named.some((host) => {
     const service = scope.service(host);
-    return service !== undefined && led.causes.has(service.cause) && service.ports.some(({ port }) => port === own);
+    return service !== undefined && reached.causes.has(service.cause) && service.ports.some(({ port }) => port === own);
   });
 }
 
@@ -154,7 +155,7 @@ function showsService({ hosts }: EffectiveVirtualService, own: number, one: Impo
  * another import brings may lead the service's connections elsewhere.
  */
 function isOnlyHere(one: ImportOf, world: EffectWorld): boolean {
-  const { scope, led: { causes } } = one;
+  const { scope, reached: { causes } } = one;
   const others = othersOf(one);
   return importedServices(one, world).some((service) =>
     causes.has(service.cause) &&
@@ -170,9 +171,9 @@ function othersOf({ object, listener, position, scope }: ImportOf): HostImport[]
   return parseImports(all, scope.namespace);
 }
 
-function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string> {
-  if (isWildcard(host)) return led.hosts.values();
-  return (led.hosts.has(host) ? [host] : []).values();
+function reachedHosts({ written: { host }, reached }: ImportOf): IteratorObject<string> {
+  if (isWildcard(host)) return reached.hosts.values();
+  return (reached.hosts.has(host) ? [host] : []).values();
 }
 
 /**
@@ -193,8 +194,8 @@ function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   ).join("; ");
   const expected = own !== undefined && !served.some(({ ports }) => ports.some(({ port }) => port === own))
     ? `a service with port ${own}, the port of spec.egress[${listener}] (${named})`
-    : `a service to which some listener or route of its workloads leads (none of them leads to ${
-      isWildcard(written.host) ? `those that it imports: ${named}` : written.host
+    : `a service that a listener or route of the Sidecar's workloads leads to (none leads to ${
+      isWildcard(written.host) ? `the imported services: ${named}` : written.host
     })`;
   return [{ expected, others }];
 }
@@ -214,7 +215,7 @@ function ownPort({ spec }: ImportingSidecar, listener: number): number | undefin
 
 /** Ports of imported services that another egress listener takes for itself. Nothing leads to these ports. */
 function hiddenPorts(one: ImportOf, world: EffectWorld): ImportReason | undefined {
-  const { object, listener, position, scope, led } = one;
+  const { object, listener, position, scope, reached } = one;
   const { egress = [] } = object.spec;
   if (egress[listener]?.port !== undefined) return undefined;
   const owners = new Map(
@@ -228,11 +229,11 @@ function hiddenPorts(one: ImportOf, world: EffectWorld): ImportReason | undefine
   for (const service of importedServices(one, world)) {
     if (!isJudged(service)) continue;
     const rules = scope.virtualService(service.hostname, undefined)?.causes ?? [];
-    if (rules.some((cause) => led.causes.has(cause))) continue;
+    if (rules.some((cause) => reached.causes.has(cause))) continue;
     for (const { port, protocol } of service.ports) {
       const owner = owners.get(port);
       if (owner === undefined || protocol === "UDP" || scope.sees(owner, service.hostname)) continue;
-      if (!led.targets.has(`${service.hostname}:${port}`)) hidden.push({ service, port, owner });
+      if (!reached.targets.has(`${service.hostname}:${port}`)) hidden.push({ service, port, owner });
     }
   }
   if (hidden.length === 0) return undefined;
@@ -240,10 +241,10 @@ function hiddenPorts(one: ImportOf, world: EffectWorld): ImportReason | undefine
   const more = hidden.length - shown.length;
   const names = shown.map(({ service, port }) => `${service.hostname}:${port}`).join(", ");
   const listeners = new Map(hidden.map(({ owner, port }) => [owner, port]));
-  const has = [...listeners].map(([owner, port]) => `spec.egress[${owner}], which has port ${port} for itself`);
+  const has = [...listeners].map(([owner, port]) => `spec.egress[${owner}], the only listener for port ${port}`);
   return {
     value: `${names}${more > 0 ? ` and ${more} more` : ""} of ${egress[listener]!.hosts[position]}`,
-    expected: `an import by ${has.join(", or by ")}`,
+    expected: `an import in ${has.join(", or in ")}`,
     others: [...new Set(shown.map(({ service }) => service.cause))],
   };
 }

@@ -9,7 +9,8 @@
 import type { TelemetrySpec } from "../config/kinds/telemetry/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { EffectiveTelemetry } from "../mesh/telemetry/index.ts";
-import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
+import { keyText } from "../finding/object_name.ts";
+import type { EffectWorld, Judge, UnusedPart } from "./judge.ts";
 import type { TelemetryUse } from "./telemetry_uses.ts";
 import { PROBE, settingsOf, type TelemetryList } from "./telemetry_settings.ts";
 
@@ -130,10 +131,10 @@ function reasonOf(
   );
   const [nearest] = deciding;
   if (nearest === undefined || deciding.length < uses.length) {
-    return { expected: "a part that changes something for its workloads (nothing of theirs is made by it)" };
+    return { expected: "a part that changes a setting of the selected workloads (the part changes none)" };
   }
   return {
-    expected: `a part that no narrower or younger Telemetry overrides (${named(nearest)} decides)`,
+    expected: `a part that no narrower or younger Telemetry overrides (${keyText(nearest)} decides)`,
     others: [nearest],
   };
 }

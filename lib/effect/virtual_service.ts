@@ -10,7 +10,8 @@ import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
 import { destinationHosts } from "../mesh/virtual_service_index.ts";
 import { isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
+import { keyText } from "../finding/object_name.ts";
+import type { EffectWorld, Judge, JudgedProxy, UnusedPart } from "./judge.ts";
 import { reasonOfRule } from "./rule_reason.ts";
 
 const LISTS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
@@ -19,7 +20,7 @@ export const judgeVirtualService: Judge<"VirtualService"> = (object, world) => {
   const { key, spec } = object;
   const vs = world.mesh.resolver.effective(key);
   if (vs === undefined) return judgeDelegate(key, spec, world);
-  // Rules made of routes are nothing that users could change here.
+  // Users cannot change rules that are derived from routes here.
   if (vs.spec.http?.some(({ internal }) => internal !== undefined)) return [];
   const judged = LISTS.flatMap((list) =>
     (spec[list] ?? []).map((_, at) => ({ list, at, unused: judgeRule(list, at, vs, world) }))
@@ -63,7 +64,7 @@ function judgeRule(
   return unused.flatMap((one, position) => one ? [position] : []);
 }
 
-/** Whether a rule could be for some proxy, and nothing else comes of the virtual service. */
+/** Whether a rule could be for some proxy, and the VirtualService has no other effect. */
 function couldBe(
   list: RuleProtocol,
   match: ProxyConditions | undefined,
@@ -141,7 +142,7 @@ function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: Ef
   world.noteDead();
   const roots = [...mesh.resolver.rootsOf(key)].sort();
   if (roots.length === 0) {
-    return [{ field: "", expected: "a VirtualService with hosts that delegates to it (none does)" }];
+    return [{ field: "", expected: "a VirtualService with hosts that delegates to the object (none does)" }];
   }
   // A root without any effect proves nothing about its delegates.
   const inUse = roots.filter((root) => inForce.has(root));
@@ -155,7 +156,7 @@ function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: Ef
   });
   if (bringsSome) return [];
   const expected = `a rule that is within the matches of ${
-    inUse.map(named).join(", ")
+    inUse.map(keyText).join(", ")
   }, and that no earlier rule hides`;
   if (dead.length === http.length) return [{ field: "", expected, others: inUse }];
   return dead.map((at) => ({ field: `spec.http[${at}]`, expected, others: inUse }));

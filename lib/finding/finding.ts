@@ -4,6 +4,7 @@
  * @module
  */
 import { FINDING_ROWS, type FindingCode, type FindingName } from "./codes.ts";
+import { type ObjectName, objectName, objectText } from "./object_name.ts";
 import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.ts";
 
 /**
@@ -12,13 +13,6 @@ import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.
  * knowing.
  */
 export type Severity = "error" | "warning" | "info";
-
-/** The name of an object. Parts that the text lacks are empty. */
-export interface ObjectName {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** The object of a finding, and where the object was written. */
 export interface FindingPlace {
@@ -178,11 +172,7 @@ function objectsFinding(
   keys: readonly string[],
   message: string,
 ): Finding {
-  const objects = keys.map((key): ObjectName => {
-    const [kind = "", namespace = "", name = ""] = key.split("/");
-    return { kind, namespace, name };
-  });
-  return findingOf(name, { severity, place: { objects, field: "", line: 0 }, message });
+  return findingOf(name, { severity, place: { objects: keys.map(objectName), field: "", line: 0 }, message });
 }
 
 /** Keys of the objects of a finding. */
@@ -245,12 +235,9 @@ export function findingChanges(
 /** A line for people: `file:line kind namespace/name: severity: message`. */
 export function formatFinding(finding: Finding): string {
   const { severity, message, place: { origin, line } } = finding;
-  const { namespace, name } = findingObject(finding);
-  const kind = findingKind(finding);
   const at = origin?.from === "file" ? { ...origin, line } : origin;
   const where = at === undefined ? "" : describeOrigin(at);
-  // A Namespace is in none.
-  const object = kind === "" ? "" : `${kind} ${kind === "Namespace" ? name : `${namespace}/${name}`}`;
+  const object = objectText({ ...findingObject(finding), kind: findingKind(finding) });
   const place = [where, object].filter((part) => part !== "").join(" ");
   return place === "" ? `${severity}: ${message}` : `${place}: ${severity}: ${message}`;
 }

@@ -7,7 +7,6 @@ import { dump } from "js-yaml";
 import * as z from "zod";
 import { type Finding, findingKeys } from "../finding/finding.ts";
 import { describeOrigin, type Origin, writtenKey } from "../finding/origin.ts";
-import { KINDS } from "../config/kinds/kinds.ts";
 import { writtenForm } from "../config/kinds/written.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { live } from "../debug/live.ts";
@@ -96,9 +95,7 @@ const OTHER_PUSHES = "None of the last pushes changed the object.";
 
 /** The object in force with a key. */
 export function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
-  const [kind, namespace = "", name = ""] = key.split("/");
-  const known = KINDS.find((one) => one === kind);
-  return known === undefined ? undefined : store.get(known, namespace, name);
+  return store.at(key);
 }
 
 function verdict(

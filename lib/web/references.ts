@@ -54,9 +54,7 @@ function arrowsFrom(object: AnyConfigObject, hosts: ReadonlyMap<string, readonly
 }
 
 function exists(key: string, { store }: DebugView): boolean {
-  const [kind, namespace = "", name = ""] = key.split("/");
-  const known = KINDS.find((one) => one === kind);
-  return known !== undefined && store.get(known, namespace, name) !== undefined;
+  return store.at(key) !== undefined;
 }
 
 /** Objects about a host: the defining objects and the destination rules. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -68,7 +69,7 @@ export async function startEnvoyProcess(
   });
   const ownPorts = [settings.PROXY_STATUS_PORT, settings.PROXY_METRICS_PORT];
   const admin = envoyAdmin({
-    address: `${localhost.includes(":") ? `[${localhost}]` : localhost}:${proxy.proxyAdminPort}`,
+    address: hostAndPort(localhost, proxy.proxyAdminPort),
     ownPorts,
   });
   const isRedirected = workload.role === "sidecar" && workload.node.metadata.INTERCEPTION_MODE !== "NONE";

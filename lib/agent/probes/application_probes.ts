@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { bracketed } from "../../kernel/text/host.ts";
 import { type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { AppProber } from "../../config/agent_texts/app_probers.ts";
@@ -83,8 +84,4 @@ function applicationHost(host: string, statusPort: number, own: string, port: nu
   if (host === "") return own;
   const [, name, given] = /^(.*):(\d+)$/.exec(host) ?? [];
   return name !== undefined && Number(given) === statusPort ? `${name}:${port}` : host;
-}
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import { buildInfo } from "../../kernel/program/build_info.ts";
@@ -92,7 +93,7 @@ export async function openStatusPort(
 ): Promise<StatusPort> {
   const { settings, proxy, workload } = input;
   const { localhost } = familiesOf(workload.addresses, settings.MESH_DUAL_STACK);
-  const admin = `http://${localhost.includes(":") ? `[${localhost}]` : localhost}:${proxy.proxyAdminPort}`;
+  const admin = `http://${hostAndPort(localhost, proxy.proxyAdminPort)}`;
   const probes = probePages({
     probers,
     host: settings.REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION ? localhost : workload.addresses[0]!,

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
@@ -92,7 +93,7 @@ export async function startTokenService(input: AgentInput, { clock, log, metrics
   const server = new HttpServer({ routes: tokenRoutes(manager, () => clock.now(), scope), log: scope, clock });
   const { localhost } = familiesOf(workload.addresses, settings.MESH_DUAL_STACK);
   try {
-    await server.listen(`${localhost.includes(":") ? `[${localhost}]` : localhost}:${port}`);
+    await server.listen(hostAndPort(localhost, port));
     return server;
   } catch (error) {
     throw new Error(`--stsPort ${port}: ${(error as Error).message}`, { cause: error });

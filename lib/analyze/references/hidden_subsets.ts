@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { keyText } from "../../finding/object_name.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { isForAllWorkloads } from "../../mesh/destination_rule.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
@@ -132,7 +133,7 @@ function mistake(
   subset: string,
   { field }: WrittenDestination,
 ) {
-  const others = orList(causesOf(having).map(shortName));
+  const others = orList(causesOf(having).map(keyText));
   const clients = isPart ? `all workloads of namespace ${client}` : `namespace ${client}`;
   const why = winner === undefined
     ? having.map((rule) => `${nameOf(rule)} is for ${audienceOf(rule, known.namespace)} alone`).join("; ")
@@ -174,10 +175,5 @@ function labelsOf({ spec: { workloadSelector } }: EffectiveDestinationRule): str
 }
 
 function nameOf({ causes, namespace, name }: EffectiveDestinationRule): string {
-  return shortName(causes[0] ?? `DestinationRule/${namespace}/${name}`);
-}
-
-function shortName(key: string): string {
-  const [kind = "", ...name] = key.split("/");
-  return `${kind} ${name.join("/")}`;
+  return keyText(causes[0] ?? `DestinationRule/${namespace}/${name}`);
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { keyText } from "../../finding/object_name.ts";
 import { severityOfAbsence } from "../reader/absence.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
@@ -66,7 +67,7 @@ function reportUnknown(
   const causes = causesOf(rules);
   const expected = names.length === 0
     ? `no subset, since no DestinationRule of ${host} has any`
-    : `${orList(names)} (${causes.map(shortName).join(", ")})`;
+    : `${orList(names)} (${causes.map(keyText).join(", ")})`;
   const closest = nearestName(subset, names);
   const fix = closest === undefined ? {} : { fix: `Use ${closest}, or add subset ${subset} to the DestinationRule.` };
   const at = { field: `${field}.subset`, value: subset };
@@ -87,9 +88,4 @@ export function reachesAny({ host }: KnownHost, namespace: string, labels: Strin
   const selected = read.workloads(fact.meta.namespace, fact.spec.selector);
   return selected.length === 0 ||
     selected.some(({ spec }) => wanted.every(([key, value]) => spec.labels[key] === value));
-}
-
-function shortName(key: string): string {
-  const [kind = "", ...name] = key.split("/");
-  return `${kind} ${name.join("/")}`;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { keyText, objectName } from "../../finding/object_name.ts";
 import { isGatewayApiKind } from "../../config/spelling/kind_names.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
 import { hasRulesForSidecars, MESH_GATEWAY, ruledSidecars, rulesAll } from "../../mesh/sidecar_rules.ts";
@@ -44,8 +45,8 @@ export const SHARED_HOSTS: Analyzer<"VirtualService"> = {
 
 /** The name for people. Behind rules for a service may be routes of the Gateway API, the first of which stands for all. */
 function nameOf({ namespace, name, causes }: EffectiveVirtualService): string {
-  const [kind = "", ...route] = (causes.find((key) => isGatewayApiKind(key.split("/")[0]!)) ?? "").split("/");
-  return kind === "" ? `${namespace}/${name}` : `${kind} ${route.join("/")}`;
+  const route = causes.find((key) => isGatewayApiKind(objectName(key).kind));
+  return route === undefined ? `${namespace}/${name}` : keyText(route);
 }
 
 /** Whether a virtual service takes all of the rules for a host of a younger one on sidecars. */

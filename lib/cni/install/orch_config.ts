@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { isObject } from "../config/network.ts";
 
 /** The content of the file. */
@@ -62,7 +63,7 @@ function named(value: unknown, list: string, part: string): Readonly<Record<stri
 
 /** `https://host:port`, with brackets around an IPv6 address. */
 export function serverAddress(protocol: string, host: string, port: string): string {
-  return `${protocol}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `${protocol}://${hostAndPort(host, port)}`;
 }
 
 function toBase64(text: string): string {

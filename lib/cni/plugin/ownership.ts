@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { bracketed } from "../../kernel/text/host.ts";
 import { isObject, type NetworkJson } from "../config/network.ts";
 
 /** Addresses of the pod in the earlier plugins' result, without prefix lengths. */
@@ -31,6 +32,5 @@ export function missingAddresses(previous: NetworkJson | undefined, output: stri
 
 /** One spelling for each address, without a prefix length: a URL's host is canonical in both families. */
 export function canonical(address: string): string {
-  const text = address.includes(":") ? `[${address}]` : address;
-  return URL.parse(`http://${text}/`)?.hostname ?? address;
+  return URL.parse(`http://${bracketed(address)}/`)?.hostname ?? address;
 }

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { objectName } from "../../finding/object_name.ts";
 import { BuildCache } from "../../incremental/build_cache.ts";
 import { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { FactStore } from "../facts/store.ts";
@@ -196,9 +197,8 @@ export class DerivationEngine {
   }
 
   #input(key: string): DerivationInput | undefined {
-    const [kind = "", namespace = "", name = ""] = key.split("/");
     const { store, facts } = this.#options;
-    const found = store.get(kind as Kind, namespace, name) ?? facts.get(kind as FactKind, namespace, name);
+    const found = store.at(key) ?? facts.at(key);
     return found !== undefined && isWritten(found) ? found as DerivationInput : undefined;
   }
 
@@ -286,9 +286,8 @@ export class DerivationEngine {
 
   #failure(key: string, error: unknown): Finding {
     const first = this.#inputs(key)?.[0];
-    const [kind = "", namespace = "", name = ""] = (first?.key ?? key).split("/");
     const origin = first?.origin;
-    const place = { objects: [{ kind, namespace, name }], field: "", line: 0, ...(origin ? { origin } : {}) };
+    const place = { objects: [objectName(first?.key ?? key)], field: "", line: 0, ...(origin ? { origin } : {}) };
     const reason = error instanceof Error ? error.message : String(error);
     const message = `${this.#derivation.name} failed, its earlier objects stay in force: ${reason}`;
     return { ...fieldFinding("derivation-failed", "error", place, undefined, ""), message };

@@ -5,7 +5,8 @@
  * @module
  */
 import { unpaced } from "../../kernel/time/paced.ts";
-import { fieldFinding, type Finding, type ObjectName } from "../../finding/finding.ts";
+import { fieldFinding, type Finding } from "../../finding/finding.ts";
+import type { ObjectName } from "../../finding/object_name.ts";
 import type { FactOptions } from "../facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, isClusterWide, isFactKind } from "../facts/types.ts";
 import { positionOf } from "./positions.ts";

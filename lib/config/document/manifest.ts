@@ -5,7 +5,8 @@
  */
 import { type FactOptions, readFact } from "../facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, isFactKind } from "../facts/types.ts";
-import { fieldFinding, type Finding, type ObjectName, shownName } from "../../finding/finding.ts";
+import { fieldFinding, type Finding, shownName } from "../../finding/finding.ts";
+import type { ObjectName } from "../../finding/object_name.ts";
 import type { Origin } from "../../finding/origin.ts";
 import { KINDS } from "../kinds/kinds.ts";
 import { isObject } from "../schema/field.ts";

@@ -9,7 +9,8 @@
  * @module
  */
 import * as z from "zod";
-import { type Finding, type FindingPlace, type ObjectName, shownName } from "../../finding/finding.ts";
+import { type Finding, type FindingPlace, shownName } from "../../finding/finding.ts";
+import type { ObjectName } from "../../finding/object_name.ts";
 import { Findings } from "../../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";
 import type { Origin } from "../../finding/origin.ts";

@@ -13,9 +13,8 @@ import { FindingPlaces } from "../../analyze/places.ts";
 import type { FileOrigin, Origin } from "../../finding/origin.ts";
 import type { Finding } from "../../finding/finding.ts";
 import type { ChangeSet, ConfigStore } from "../../config/store.ts";
-import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
-import { type Fact, isFactKind } from "../../config/facts/types.ts";
+import type { Fact } from "../../config/facts/types.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { oneTurn, paced } from "../../kernel/time/paced.ts";
@@ -281,17 +280,11 @@ export class AnalysisRunner {
 }
 
 function objectOf(key: string, { store }: Stores): AnyConfigObject | undefined {
-  const [kind = "", namespace = "", name = ""] = key.split("/");
-  const known = KINDS.find((one) => one === kind);
-  return known && store.get(known, namespace, name) as AnyConfigObject | undefined;
+  return store.at(key) as AnyConfigObject | undefined;
 }
 
 function originOf(key: string, stores: Stores): Origin | undefined {
-  const object = objectOf(key, stores);
-  if (object !== undefined) return object.origin;
-  const { facts } = stores;
-  const [kind = "", namespace = "", name = ""] = key.split("/");
-  return isFactKind(kind) ? facts.get(kind, namespace, name)?.origin : undefined;
+  return (objectOf(key, stores) ?? stores.facts.at(key))?.origin;
 }
 
 /** The present bytes of a configuration file; undefined: the file is gone, or cannot be read any more. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { readRegularText } from "../../kernel/files/regular.ts";
 import type { SourceAddress } from "../../config/mesh/config_sources.ts";
 import type { ConfigSource } from "../../config/mesh/types.ts";
@@ -38,7 +39,7 @@ export function sourceServer(
   { host, port }: SourceAddress & { readonly kind: "control plane" },
   { tlsSettings }: ConfigSource,
 ): () => Promise<ServerCall> {
-  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const authority = hostAndPort(host, port);
   return async () => {
     const tls = tlsSettings === undefined || tlsSettings.mode === "DISABLE"
       ? undefined

@@ -266,8 +266,7 @@ class StatusOfGatewayApi {
   }
 
   #object(key: string): ConfigObject | undefined {
-    const [kind = "", namespace = "", name = ""] = key.split("/");
-    return this.#parts.store.get(kind as Kind, namespace, name) as ConfigObject | undefined;
+    return this.#parts.store.at(key);
   }
 }
 

@@ -157,9 +157,7 @@ function placed(found: Finding, mesh: OfflineMesh, places: FieldPlaces): Finding
 
 function originOf(mesh: OfflineMesh, key: string | undefined): Origin | undefined {
   if (key === undefined) return undefined;
-  const [kind = "", namespace = "", name = ""] = key.split("/");
-  const fact = FACT_KINDS.find((one) => one === kind);
-  return mesh.objects.get(key)?.origin ?? (fact && mesh.facts.get(fact, namespace, name)?.origin);
+  return (mesh.objects.get(key) ?? mesh.facts.at(key))?.origin;
 }
 
 const ORDER: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };

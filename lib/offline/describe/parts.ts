@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { KINDS } from "../../config/kinds/kinds.ts";
-import type { Kind } from "../../config/types.ts";
 import { writtenKey } from "../../finding/origin.ts";
 import type { Labels } from "../../registry/labels.ts";
 import type { DescribedWorld } from "./world.ts";
@@ -17,9 +15,7 @@ export interface KeyedPart<T> {
 
 /** A key in the spelling of the object's author. */
 export function spelledKey(key: string, { store }: Pick<DescribedWorld, "store">): string {
-  const [kind, namespace = "", name = ""] = key.split("/");
-  const known = KINDS.find((one): one is Kind => one === kind);
-  const object = known && store.get(known, namespace, name);
+  const object = store.at(key);
   return object === undefined ? key : writtenKey(object);
 }
 

@@ -14,7 +14,7 @@ import type { ImpliedProxy } from "../workloads.ts";
 /** The world that a description reads. */
 export interface DescribedWorld {
   readonly domain: string;
-  readonly store: Pick<ConfigStore, "list" | "get">;
+  readonly store: Pick<ConfigStore, "list" | "get" | "at">;
   readonly facts: FactStore;
   readonly services: Pick<Aggregate, "service" | "services" | "workloadsAt">;
   readonly endpoints: Pick<EndpointIndex, "endpoints" | "byAddress">;

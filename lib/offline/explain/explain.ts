@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
+import { keyText } from "../../finding/object_name.ts";
 import {
   type ExplainedEnd,
   type ExplainedHop,
@@ -229,9 +231,8 @@ async function wayByManifest(
   const { address, port: target, workload } = known[0]!;
   const proxy = (address === undefined ? undefined : world.workloadAt(address)) ??
     (workload === undefined ? undefined : world.workloadOf(workload));
-  const [kind, namespace, name] = (workload ?? "").split("/");
   const there = address === undefined
-    ? `port ${target} of a pod of ${kind} ${namespace}/${name}`
+    ? `port ${target} of a pod of ${keyText(workload ?? "")}`
     : shownAddress(address, target);
   const of = `1 of ${known.length} in manifests`;
   const end: ExplainedEnd = {
@@ -344,8 +345,7 @@ function endOf({ outcome, steps }: Simulation): ExplainedEnd {
 }
 
 function shownAddress(ip: string, port: number): string {
-  if (port === 0) return ip;
-  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+  return port === 0 ? ip : hostAndPort(ip, port);
 }
 
 // Ports of a workload behind several service ports with different protocols. Only a single protocol holds. A reader
@@ -367,8 +367,7 @@ function sharedPortNote({ proxy, simulation }: ExplainedHop, port: number, resol
 
 /** `port 80 of own.test (ServiceEntry prod/own)`. */
 function written({ service, port }: ServiceTarget): string {
-  const [kind, ...name] = (portCauses(service, port)[0] ?? "").split("/");
-  return `port ${port.port} of ${service.hostname} (${kind} ${name.join("/")})`;
+  return `port ${port.port} of ${service.hostname} (${keyText(portCauses(service, port)[0] ?? "")})`;
 }
 
 function spoken({ port }: ServiceTarget): string {

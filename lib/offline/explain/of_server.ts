@@ -6,8 +6,6 @@
  * @module
  */
 import { readRegularTextSync } from "../../kernel/files/regular.ts";
-import { isFactKind } from "../../config/facts/types.ts";
-import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
@@ -94,12 +92,7 @@ function worldOfServer(
   const places = new FieldPlaces(readSmall);
   // Made when a workload without a proxy is met. A question sees the same tunnels from its first step to its last.
   let tunnels: TunnelWorld | undefined;
-  const object = (key: string) => {
-    const [kind = "", namespace = "", name = ""] = key.split("/");
-    const known = KINDS.find((one) => one === kind);
-    if (known === undefined || isFactKind(kind)) return undefined;
-    return view.store.get(known, namespace, name) as AnyConfigObject | undefined;
-  };
+  const object = (key: string) => view.store.at(key) as AnyConfigObject | undefined;
   return {
     resolver: resolverOf({
       domain,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import { clientSockets } from "../../simulate/listener.ts";
@@ -42,10 +43,8 @@ export function dialOf(resources: ProxyResources, host: string, resolved: Resolv
         `the request leaves as it is`,
     };
   }
-  const note = `nothing is redirected to the proxy of ${name}: ${shown(ip)}:${port} of the proxy is dialled`;
+  const note = `nothing is redirected to the proxy of ${name}: ${hostAndPort(ip, port)} of the proxy is dialled`;
   return { how: "socket", resolved: { ...resolved, ip, note } };
 }
 
 const isWildcard = (ip: string) => ip === "0.0.0.0" || ip === "::";
-
-const shown = (ip: string) => ip.includes(":") ? `[${ip}]` : ip;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import type { ExplainedEnd, Explanation, ProxyOnWay } from "../../debug/explanation.ts";
 import type { TunnelWorkload } from "../../simulate/tunnel/addresses.ts";
 import { authorizeConnection, type TunnelConnection, type TunnelVerdict } from "../../simulate/tunnel/authorize.ts";
@@ -40,9 +41,9 @@ export function endByTunnel(
   const { route } = connection;
   const taken = `the tunnel of its node takes connections of ${nameOf(client)}`;
   if (route.to === "unchanged") {
-    const text = `forwarded ${written(ip, port)}, as it was dialled`;
+    const text = `forwarded ${hostAndPort(ip, port)}, as it was dialled`;
     return {
-      end: { kind: "forwarded", endpoint: written(ip, port), text },
+      end: { kind: "forwarded", endpoint: hostAndPort(ip, port), text },
       notes: [`${taken}, and passes this one on unchanged: no service and no workload has the address`],
     };
   }
@@ -115,7 +116,7 @@ function endAtWorkloads(hops: readonly JudgedHop[]): Pick<TunnelledWay, "end" | 
     return { end: closed((refused && refusalOf(refused.verdict, refused.hop.workload)) ?? "no endpoint takes it") };
   }
   const { transport, dialled, port, authority, workload } = first.hop;
-  const endpoint = written(dialled.ip, transport === "gateway" ? dialled.port : port);
+  const endpoint = hostAndPort(dialled.ip, transport === "gateway" ? dialled.port : port);
   const how = {
     hbone: "in a tunnel",
     plain: "without a tunnel",
@@ -138,7 +139,7 @@ function endAtWaypoint(waypoint: string, { hops, behind }: TunnelledConnection):
   if (refusal !== undefined && refusals.every((one) => one !== undefined)) {
     return closed(`behind waypoint ${waypoint}, whose identity counts there, ${refusal}`);
   }
-  const endpoint = first && written(first.hop.dialled.ip, first.hop.dialled.port);
+  const endpoint = first && hostAndPort(first.hop.dialled.ip, first.hop.dialled.port);
   const by = first?.hop.transport === "gateway" ? `, by the gateway into network ${first.hop.workload.network}` : "";
   const text = `forwarded ${endpoint ?? ""} to waypoint ${waypoint}${by}, which decides what becomes of it`;
   return { kind: "forwarded", ...endpoint === undefined ? {} : { endpoint }, text };
@@ -168,8 +169,4 @@ function closed(why: string): ExplainedEnd {
 
 function nameOf({ namespace = "", name = "" }: TunnelWorkload): string {
   return `${namespace}/${name}`;
-}
-
-function written(ip: string, port: number): string {
-  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 import { addressParts, type Dump, type DumpJson, json, list, text } from "./dump.ts";
 import { type DumpTable, inOrder, type TableRow } from "./table.ts";
 
@@ -61,7 +62,7 @@ interface EndpointFacts {
 
 function row({ address: written, status, outlier, cluster, resource }: EndpointFacts): TableRow {
   const { address, port } = addressParts(written);
-  const shown = port === "0" ? address : address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  const shown = port === "0" ? address : hostAndPort(address, port);
   return {
     cells: [shown, status, outlier, cluster],
     values: { address, port, status: status.toLowerCase(), cluster },

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../kernel/text/host.ts";
 
 /** Files, the text of an untrusted author, or the account of a pod. `by` is the place in words, for messages. */
 export type AccessPlace =
@@ -56,10 +57,9 @@ export function findAccess(hints: PlaceHints): AccessPlace | undefined {
   const files = variable.split(":").filter((file) => file !== "");
   if (files.length > 0) return inFiles(files, "variable KUBECONFIG");
   if (context === undefined && host !== "" && exists(`${accountFolder}/token`)) {
-    const at = host.includes(":") ? `[${host}]` : host;
     return {
       from: "pod",
-      server: `https://${at}:${port === "" ? "443" : port}`,
+      server: `https://${hostAndPort(host, port === "" ? "443" : port)}`,
       folder: accountFolder,
       by: "the pod's account",
     };

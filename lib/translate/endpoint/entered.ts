@@ -10,11 +10,12 @@
  *
  * @module
  */
+import { hostAndPort } from "../values/host.ts";
 import { compareEntrances } from "../../mesh/networks.ts";
 import { NETWORK_LABEL } from "../../registry/labels.ts";
 import type { Endpoint, NetworkEntrance } from "../../registry/types.ts";
 import { type EndpointCandidate, MAX_WEIGHT, weightOf } from "./group.ts";
-import { address, farEndpoint, hostAndPort, MUTUAL } from "./lb_endpoint.ts";
+import { address, farEndpoint, MUTUAL } from "./lb_endpoint.ts";
 
 /** An endpoint that is dialled directly, or an endpoint in a network with gateways. */
 export interface ReachedCandidate extends EndpointCandidate {
@@ -73,7 +74,7 @@ function gateway(
   };
   const message = named === undefined
     ? { endpoint: { address: address(way.address, way.port) }, metadata }
-    : farEndpoint(hostAndPort(way), named);
+    : farEndpoint(hostAndPort(way.address, way.port), named);
   return { endpoint, message };
 }
 

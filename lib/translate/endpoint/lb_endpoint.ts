@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../values/host.ts";
 import { HealthStatus } from "../../../proto/gen/enums.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
@@ -30,7 +31,7 @@ export function lbEndpoint(
   endpoint: Endpoint,
   way: "plain" | "mutual" | "hbone",
 ): LeanEndpoint {
-  const dialled = hostAndPort(endpoint);
+  const dialled = hostAndPort(endpoint.address, endpoint.port);
   const message: LeanEndpoint = {
     endpoint: { address: way === "hbone" ? byHbone(dialled) : address(endpoint.address, endpoint.port) },
   };
@@ -89,11 +90,6 @@ export function farEndpoint(gateway: string, service: string): LeanEndpoint {
     },
     metadata: { filter_metadata: { ...HBONE, [DIALLED_METADATA]: { fields } } },
   };
-}
-
-/** The address of an endpoint as text. */
-export function hostAndPort({ address, port }: Pick<Endpoint, "address" | "port">): string {
-  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** An IP address or name with its port, or the pipe of `unix:///path`. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../values/host.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
 import { DIALLED_METADATA, DIALLED_WAYPOINT, HBONE_PORT } from "../hbone/names.ts";
@@ -11,7 +12,7 @@ import type { IngressPath } from "../hbone/ingress.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { LeanAssignment, LeanEndpoint } from "./encode.ts";
 import { byLocality, localityLbEndpoints } from "./group.ts";
-import { hostAndPort, lbEndpoint } from "./lb_endpoint.ts";
+import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { entrancesTo, isResolved, usableEndpoints } from "./select.ts";
 
@@ -32,7 +33,7 @@ export function waypointAssignment(
     .map((one) => {
       const endpoint = { ...one, port: HBONE_PORT };
       const message = lbEndpoint(read.settings, service, endpoint, "hbone");
-      return { endpoint, message: behind(message, dialled, hostAndPort(endpoint)) };
+      return { endpoint, message: behind(message, dialled, hostAndPort(endpoint.address, endpoint.port)) };
     });
   const groups = applyLocality(read, byLocality(candidates), localityPlan(read, d));
   return { cluster_name: d.name, ...(groups.length > 0 && { endpoints: groups.map(localityLbEndpoints) }) };

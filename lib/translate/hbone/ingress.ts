@@ -8,6 +8,8 @@
  *
  * @module
  */
+import { hostAndPort } from "../values/host.ts";
+import { keyText } from "../../finding/object_name.ts";
 import type { IngressWay } from "../../mesh/waypoints/ingress.ts";
 import type { Service, ServicePort } from "../../registry/types.ts";
 import { aspect } from "../reader/aspect.ts";
@@ -67,12 +69,8 @@ function reasonOf(read: Reader, { picked }: Service, address: string | undefined
 
 function unused(hostname: string, { waypoint, policy, isClosed }: IngressWay, reason: string): IngressPath {
   const start = `gateways do not use the waypoint ${waypoint} of ${hostname}: ${reason}`;
-  const named = policy?.replace("/", " ") ?? "";
+  const named = keyText(policy ?? "");
   if (isClosed) return { way: "closed", why: `${start}; they send nothing, because ${named} needs the waypoint` };
   const unenforced = policy === undefined ? "" : `, and nothing enforces ${named} (MESH_WAYPOINT_FAIL_OPEN=true)`;
   return { way: "direct", why: `${start}; they reach the workloads directly${unenforced}` };
-}
-
-function hostAndPort(address: string, port: number): string {
-  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -19,7 +19,8 @@ import { routerFilter } from "../filters/http/router/filter.ts";
 import { ownStatefulSession } from "../filters/http/stateful_session/per_route.ts";
 import type { Built } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
-import { bracketed, ownNames } from "../route/domains.ts";
+import { ownNames } from "../route/domains.ts";
+import { bracketed } from "../values/host.ts";
 import { routedPorts } from "../route/sidecar.ts";
 
 /** A listener of a name, with aliases for subscriptions. */

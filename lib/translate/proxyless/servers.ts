@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../values/host.ts";
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { JwtRule } from "../../config/kinds/request_authentication/schema.ts";
@@ -41,7 +42,7 @@ export interface LibraryPort extends Built<FilterChain> {
 
 /** Name of the listener for a library's listening address, spelled as in the bootstrap. */
 export function serverListenerName(address: string, port: number): string {
-  return `xds.istio.io/grpc/lds/inbound/${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return `xds.istio.io/grpc/lds/inbound/${hostAndPort(address, port)}`;
 }
 
 /** The ports of a workload with a service. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { bracketed } from "../values/host.ts";
 import { isIp } from "../../registry/address.ts";
 import type { Service } from "../../registry/types.ts";
 import { isRange, serviceAddresses } from "../service/address.ts";
@@ -108,9 +109,4 @@ function hasOrchestratorsDomain(read: Reader): boolean {
 /** A range is not a name, and the unspecified address belongs to no host. */
 function addressDomain(address: string): string[] {
   return isRange(address) || address === "0.0.0.0" || address === "::" ? [] : [bracketed(address)];
-}
-
-/** An IPv6 address in the form for URLs. Other hosts are unchanged. */
-export function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }

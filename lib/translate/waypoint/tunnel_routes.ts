@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { keyText } from "../../finding/object_name.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { type Finding, lossOf } from "../../finding/finding.ts";
 import { wrap } from "../../pb/wellknown.ts";
@@ -54,7 +55,7 @@ function closedFindings(read: Reader, { hostname, cause }: Service): Finding[] {
   const way = read.forwardedWay(hostname);
   if (way?.why === undefined || way.policy === undefined) return [];
   const start = `a gateway between networks does not use the waypoint ${way.waypoint} of ${hostname}: ${way.why}`;
-  const named = way.policy.replace("/", " ");
+  const named = keyText(way.policy);
   const end = way.isClosed
     ? `other networks do not reach the service, because ${named} needs the waypoint`
     : `other networks reach the workloads directly, and nothing enforces ${named} (MESH_WAYPOINT_FAIL_OPEN=true)`;

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { bracketed, hostAndPort } from "../../values/host.ts";
 import {
   ComparisonFilter_Op as Op,
   FilterStateValue_SharedWithUpstream as Shared,
@@ -19,7 +20,6 @@ import {
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 import { duration, struct, wrap } from "../../../pb/wellknown.ts";
-import { hostAndPort } from "../../endpoint/lb_endpoint.ts";
 import { httpRbacFilter } from "../../filters/http/rbac/filter.ts";
 import { routerFilter } from "../../filters/http/router/filter.ts";
 import {
@@ -161,7 +161,7 @@ export interface NamedConnect {
 
 /** The route of CONNECTs by a name: the internal listener sees an address. */
 function namedRoute({ ip, at }: NamedConnect): envoy.config.route.v3.Route {
-  const address = ip === undefined ? commandText(cel(dialledAddress(at))) : hostAndPort({ address: ip, port: at });
+  const address = ip === undefined ? commandText(cel(dialledAddress(at))) : hostAndPort(ip, at);
   const names: FilterStateValue = { ...state(NAMES_DIALLED, "true"), factory_key: "envoy.string" };
   const config: envoy.extensions.filters.http.set_filter_state.v3.Config = {
     on_request_headers: [shared(DIALLED_ADDRESS, address), ...(ip === undefined ? [names] : [])],
@@ -188,7 +188,7 @@ export interface ConnectGroup {
 export function connectRoutes(groups: readonly ConnectGroup[], named: readonly NamedConnect[]): RouteConfiguration {
   const own = groups.map(({ name, addresses, cluster, names }): VirtualHost => ({
     name,
-    domains: addresses.map((address) => address.includes(":") ? `[${address}]` : address),
+    domains: addresses.map(bracketed),
     routes: [{
       ...connectRoute(cluster),
       ...names.length > 0 && {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hostAndPort } from "../../values/host.ts";
 import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/schema.ts";
 import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/schema.ts";
 import { type DialledServer, dialledServer, sharedServer } from "../../../mesh/dialled_server.ts";
@@ -116,11 +117,7 @@ function connectionSettings(
     ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
     ...(policy.loadBalancer?.consistentHash?.useSourceIp ? { hashSourceIp: true } : {}),
     ...(tunnel
-      ? { tunnel: { hostname: hostPort(tunnel.targetHost, tunnel.targetPort), post: tunnel.protocol === "POST" } }
+      ? { tunnel: { hostname: hostAndPort(tunnel.targetHost, tunnel.targetPort), post: tunnel.protocol === "POST" } }
       : {}),
   };
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -14,7 +14,7 @@ import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { AskedRoutes } from "./asked_routes.ts";
 
 /** The destinations of the listeners and the asked-for routes of some proxies. */
-export interface LedTargets {
+export interface ScopeDestinations {
   /** Hosts of clusters. */
   readonly hosts: ReadonlySet<string>;
   /** The destinations with their ports, as `host:port`. */
@@ -22,8 +22,8 @@ export interface LedTargets {
   /** Keys of the objects behind these listeners and routes. */
   readonly causes: ReadonlySet<string>;
   /**
-   * Imports found in force, as `listener.host`, and imports with all ports in force, as `all of listener.host`. Valid
-   * while the other fields stay the same.
+   * A cache of the imports in force: `listener.host`, and `all of listener.host` for an import with all ports in force.
+   * Valid while the other fields stay the same.
    */
   readonly used: Set<string>;
 }
@@ -40,14 +40,14 @@ interface BucketTargets {
 
 interface KnownTargets {
   readonly of: ReadonlySet<readonly ResourceSet[]>;
-  readonly targets: LedTargets;
+  readonly targets: ScopeDestinations;
 }
 
 /**
  * Finds the destinations. Each distinct bucket is read once, and the targets of a scope are kept while its resources
  * stay the same.
  */
-export class LedTo {
+export class DestinationFinder {
   readonly #asked: AskedRoutes;
   readonly #byBucket = new WeakMap<ResourceBucket, BucketTargets>();
   readonly #byScope = new WeakMap<Scope, KnownTargets>();
@@ -60,7 +60,7 @@ export class LedTo {
    * For a single look at the proxies: a function that gives the targets of a scope's proxies. Undefined: the scope has
    * no proxy, or at least one of its proxies is a gRPC library. A library asks for resources by name.
    */
-  look(states: readonly ProxyState[]): (scope: Scope) => LedTargets | undefined {
+  look(states: readonly ProxyState[]): (scope: Scope) => ScopeDestinations | undefined {
     let byScope: Map<Scope, ProxyState[]> | undefined;
     return (scope) => {
       byScope ??= grouped(states);
@@ -70,7 +70,7 @@ export class LedTo {
     };
   }
 
-  #of(scope: Scope, states: readonly ProxyState[]): LedTargets {
+  #of(scope: Scope, states: readonly ProxyState[]): ScopeDestinations {
     const arrays = new Set(
       states.flatMap((state) =>
         [TYPE.cluster, TYPE.listener, TYPE.route].flatMap((type) => {
@@ -86,7 +86,7 @@ export class LedTo {
     return targets;
   }
 
-  #read(states: readonly ProxyState[]): LedTargets {
+  #read(states: readonly ProxyState[]): ScopeDestinations {
     const sets = new Set(states.flatMap((state) => [...this.#leading(state)]));
     const found = { hosts: new Set<string>(), targets: new Set<string>(), causes: new Set<string>() };
     for (const bucket of new Set([...sets].flatMap(({ buckets }) => buckets))) {
@@ -126,7 +126,7 @@ function grouped(states: readonly ProxyState[]): Map<Scope, ProxyState[]> {
  */
 function readBucket({ resources }: ResourceBucket): BucketTargets {
   const names = new Set<string>();
-  // A route configuration repeats the objects of its virtual hosts. The virtual hosts are read themselves.
+  // A route configuration repeats the objects of its virtual hosts. The virtual hosts are read as resources of their own.
   const causes = new Set(resources.flatMap(({ typeUrl, causes }) => typeUrl === TYPE.route ? [] : causes));
   for (const { value } of resources) {
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
