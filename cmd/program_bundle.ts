@@ -19,7 +19,7 @@ export interface BundleSpec {
    * Lines do not stay. Default: no.
    */
   readonly minified?: boolean;
-  /** Whether modules of later imports are in the file of the entry, too. Default: no, these have files of their own. */
+  /** Whether the file of the entry contains the modules of later imports. Default: no, each has a file of its own. */
   readonly whole?: boolean;
   /** Other files that count as sources. */
   readonly beside?: readonly string[];

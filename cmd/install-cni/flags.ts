@@ -172,7 +172,7 @@ export const repairRows = {
 /** Flags of the installation with their options. */
 export const installRows = { ...plugin, ...orchestrator };
 
-/** Flags of the root command alone. */
+/** Flags of only the root command. */
 export const installFlags = { ...installRows, ...repairRows };
 
 /** Flags of the commands for one node: `doctor`, `uninstall`. */

@@ -49,7 +49,7 @@ export function installOptions(
   };
 }
 
-/** Pods can be redirected on their own node alone, so for redirection the pods of other nodes are not watched. */
+/** Pods can be redirected only on their own node, so for redirection the pods of other nodes are not watched. */
 function ownNode(settings: CniSettings): string | undefined {
   return settings.REPAIR_REPAIR_PODS ? settings.NODE_NAME || undefined : undefined;
 }

@@ -96,7 +96,7 @@ async function answerOf(
   throw new UsageError(`${url.origin}: ${isOwn ? refusalText(answer) : `${answererText(answer)}; ${expected}`}`);
 }
 
-/** What to do when nobody listens. Pages of a server in a cluster answer its own machine alone. */
+/** What to do when nobody listens. Pages of a server in a cluster answer only callers on the server's machine. */
 function runningText(asked: AskedProgram, { hostname, port }: URL): string {
   const question = `is the ${asked} running?`;
   if (asked !== "server" || hostname !== "127.0.0.1" || port !== "8080") return question;

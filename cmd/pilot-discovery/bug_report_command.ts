@@ -111,14 +111,14 @@ function reportPart(flags: BugReportFlags, scope: ReportScope, leftOut: readonly
 async function openArchive(path: string): Promise<WritableStream<Uint8Array>> {
   if (path === "-") return Deno.stdout.writable;
   try {
-    // A new file alone: a link at the path could lead to a file of somebody else.
+    // Only a new file: a link at the path could lead to a file of somebody else.
     const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
     return file.writable;
   } catch (error) {
     const why = error instanceof Deno.errors.AlreadyExists
       ? "the file exists, expected the path of a new file"
       : error instanceof Deno.errors.NotCapable
-      ? "the program may write below /tmp alone; - and a redirection write anywhere"
+      ? "the program may write only below /tmp; - and a redirection write anywhere"
       : error instanceof Error
       ? error.message
       : String(error);

@@ -40,7 +40,7 @@ export async function runDiscovery(
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   const orch = place && await usableOrch(place, options, settings, kernel);
   if (orch === undefined && options.registries.includes("Orch")) {
-    kernel.log.scope("default").warn("no access to an orchestrator is given; services come from the folder alone");
+    kernel.log.scope("default").warn("no access to an orchestrator is given; services come only from the folder");
   }
   const manifestServices = options.registries.includes("File");
   const address = (at: Address | undefined) => at && showAddress(at);

@@ -50,7 +50,7 @@ export async function readMesh(
   return { mesh, texts };
 }
 
-/** Reads the texts alone. @throws {UsageError} */
+/** Reads only the texts. @throws {UsageError} */
 export async function readTexts(
   paths: readonly string[],
   output: Output,

@@ -25,7 +25,7 @@ export const translateFlags = {
   type: stringListFlag([], "types of resources; without it all", {
     allowed: ["cds", "eds", "lds", "rds", "sds", "ecds"],
   }),
-  output: stringFlag("yaml", "one of `json`, `yaml` or `bootstrap`, with which an Envoy runs alone", {
+  output: stringFlag("yaml", "one of `json`, `yaml` or `bootstrap`, with which an Envoy runs without a server", {
     short: "o",
     allowed: ["json", "yaml", "bootstrap"],
   }),

@@ -47,7 +47,7 @@ export function readDiscoveryStart(
 
 /**
  * Finds the description of access to the orchestrator. Without a folder all objects are read from the orchestrator.
- * With a folder the orchestrator gives services alone, on request. By default services are requested, but a server on a
+ * With a folder the orchestrator gives only services, on request. By default services are requested, but a server on a
  * laptop must not use the cluster of the last `kubectl` command. So with a folder the flag or a pod's account must ask
  * for the orchestrator.
  */

@@ -74,7 +74,7 @@ const proxyConfig: Command = {
       name: "bootstrap",
       aliases: ["b"],
       summary: "Print the bootstrap of a proxy",
-      description: "The proxy alone knows its bootstrap, so --file or --admin is needed.",
+      description: "Only the proxy knows its bootstrap, so --file or --admin is needed.",
       examples: "  pilot-discovery proxy-config bootstrap --admin 127.0.0.1:15000",
       flags: proxyBootstrapFlags,
       mistake: COULD_NOT_RUN,
@@ -171,7 +171,7 @@ const scope: Command = {
   name: "scope",
   summary: "Print the Sidecar that fits what a workload has called",
   description:
-    `The server knows the calls of sidecars with on-demand discovery alone. Comments say what is known, what the Sidecar would
+    `The server knows only the calls of sidecars with on-demand discovery. Comments say what is known, what the Sidecar would
 leave out, and the bytes and memory of a sidecar with it. Exit code: 0 a Sidecar is printed, 1 too little is known, with the reason,
 2 this could not be found out.`,
   examples: `  pilot-discovery scope shop/cart

@@ -57,8 +57,8 @@ export interface Binding {
 }
 
 /**
- * The binding of an object. Undefined: the object asks for no waypoint, or can have none. Of a workload, the label of its
- * namespace may be meant for the services, and counts only if the waypoint is used.
+ * The binding of an object. Undefined: the object asks for no waypoint, or can have none. The label of a namespace may
+ * be meant only for the services. So a workload without a label of its own has a binding only if the waypoint is used.
  */
 export function waypointBinding(object: Bindable, world: BindingWorld): Binding | undefined {
   if (!canHaveWaypoint(object)) return undefined;
@@ -98,8 +98,8 @@ function gatewaysOf(object: Bindable, world: BindingWorld): Pick<Binding, "gatew
 }
 
 /**
- * Tunnels have no ExternalName services; Services and pods of gateways have no waypoint, nor pods with the address of
- * their node.
+ * Whether an object can have a waypoint. These have none: ExternalName services, which tunnels do not know; Services
+ * and pods of gateways; and pods with the address of their node.
  */
 function canHaveWaypoint(object: Bindable): boolean {
   if (object.kind === "ServiceEntry") return true;
@@ -159,12 +159,12 @@ export function wayText({ sort, waypoint, reason, policy, way, gateways }: Bindi
   }
 }
 
-/** Whether gateways use the waypoint, where the service asks them to. */
+/** A sentence about gateways, to be appended. Empty: the service does not ask gateways to use its waypoint. */
 function gatewaysText(gateways: Binding["gateways"]): string {
   if (gateways === undefined) return "";
   return gateways === "use"
-    ? " Gateways are asked to use it, too."
-    : " Gateways pass it by (ENABLE_INGRESS_WAYPOINT_ROUTING=false).";
+    ? " Gateways use the waypoint, too."
+    : " Gateways pass the waypoint by (ENABLE_INGRESS_WAYPOINT_ROUTING=false).";
 }
 
 /** `AuthorizationPolicy shop/admins` from a key. */

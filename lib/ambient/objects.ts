@@ -117,7 +117,7 @@ export class AmbientObjects {
     if (old !== undefined) this.#index(old, false);
     const kind = (now ?? old)?.kind;
     if (kind === undefined) return;
-    // The map of a kind holds objects of this kind alone. The compiler cannot follow the rule for a kind unknown at
+    // The map of a kind holds only objects of this kind. The compiler cannot follow the rule for a kind unknown at
     // compile time.
     const objects = this.#byKind[kind] as Map<string, AmbientObject>;
     if (now === undefined) objects.delete(key);

@@ -53,7 +53,7 @@ export interface AmbientSettings {
   readonly policies: (namespace: string, labels: Labels) => readonly string[];
   /** Workloads behind a waypoint list the policy that admits the waypoint. Default false. */
   readonly admitsWaypoints?: boolean;
-  /** Whether other networks reach a Service. Absent: tunnels reach their own cluster alone. */
+  /** Whether other networks reach a Service. Absent: tunnels reach only their own cluster. */
   readonly isGlobal?: (service: ScopedService) => boolean;
   /** Takes the exception of a part that cannot be made. The part stays as it was. */
   readonly failed: (part: string, error: unknown) => void;

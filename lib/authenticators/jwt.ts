@@ -15,7 +15,7 @@ import { VerifiedTokens } from "./verified_tokens.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /**
- * Signatures by a private key alone. With shared-key algorithms, anyone with the public key could sign; without a
+ * Only signatures by a private key. With shared-key algorithms, anyone with the public key could sign; without a
  * signature, anyone could.
  */
 const ALGORITHMS = [

@@ -128,7 +128,7 @@ export class PluggedIn {
       const subjects = (material: SigningMaterial) => material.roots.map(({ subject }) => subject).join("; ");
       throw new PkiError(
         `${names.roots}: expected the roots in force (${subjects(before)}), got others (${subjects(next)}): without ` +
-          "MESH_MULTIROOT_MESH, proxies that trust the old roots alone would refuse the new certificates",
+          "MESH_MULTIROOT_MESH, proxies that trust only the old roots would refuse the new certificates",
       );
     }
     this.#refusal = undefined;

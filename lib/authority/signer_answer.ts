@@ -17,19 +17,17 @@ import { type IssuedChain, IssueError } from "./issuing.ts";
 const NOBODY: ReadonlySet<string> = new Set(["", "O="]);
 
 /**
- * Why a request must not be signed for an identity; undefined: the request asks for that identity alone.
+ * Why a request must not be signed for an identity; undefined: the request asks only for that identity.
  *
  * @param uri The proven identity.
  */
 export function requestFault({ names, subject, asks }: CertificateRequest, uri: string): string | undefined {
   const all = sortedNames(names);
   if (all.length !== 1 || names.uris[0] !== uri) {
-    return `names: got ${
-      JSON.stringify(all.slice(0, 3))
-    }, expected ${uri} alone: the signer writes all requested names`;
+    return `names: got ${JSON.stringify(all.slice(0, 3))}, expected only ${uri}: the signer writes all requested names`;
   }
   if (!NOBODY.has(subject)) return `subject: got ${JSON.stringify(subject)}, expected none`;
-  if (asks.length > 0) return `extensions: got ${asks.slice(0, 3).join(", ")}, expected alternative names alone`;
+  if (asks.length > 0) return `extensions: got ${asks.slice(0, 3).join(", ")}, expected only alternative names`;
   return undefined;
 }
 

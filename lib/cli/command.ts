@@ -59,7 +59,7 @@ export interface Command {
   readonly aliases?: readonly string[];
   readonly examples?: string;
   readonly args?: Arguments;
-  /** Flags of this command alone. */
+  /** Flags of only this command. */
   readonly flags?: FlagSet;
   /** Flags of this command and all subcommands. */
   readonly globals?: FlagSet;

@@ -47,7 +47,7 @@ function commandLines(path: string, commands: readonly Command[], width: number)
   return ["Available Commands:", ...lines].join("\n");
 }
 
-/** The usage block alone. */
+/** Only the usage block. */
 export function usage(located: Located, hasCommands: boolean): string {
   const path = pathOf(located);
   const { command } = located;

@@ -104,7 +104,7 @@ const MOST_SPELLINGS = 1000;
 /** The origin with the object's spelling, if Istio's or the Gateway API's. */
 function spelledOrigin(origin: Origin, apiVersion: unknown, kind: unknown): Origin {
   if (origin.from === "derived" || typeof apiVersion !== "string" || typeof kind !== "string") return origin;
-  // The author's version of the Gateway API counts too: definitions serve some kinds in alpha versions alone.
+  // The author's version of the Gateway API counts too: definitions serve some kinds only in alpha versions.
   if (!isIstioGroup(apiVersion) && !isGatewayApiGroup(apiVersion)) return origin;
   const [version, word] = [shownName(apiVersion), shownName(kind)];
   const key = `${version} ${word}`;

@@ -31,7 +31,7 @@ export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[
   return {
     ...found,
     effect: `The one in ${used} is in force; the others do nothing.`,
-    fix: "Pass one folder alone, or what is built of them: kustomize build FOLDER | pilot-discovery check -",
+    fix: "Pass only one folder, or what is built of them: kustomize build FOLDER | pilot-discovery check -",
   };
 }
 

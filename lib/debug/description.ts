@@ -67,7 +67,7 @@ export interface DescribedRoutes {
   readonly hosts: readonly string[];
   /** `mesh`, and gateways as `namespace/name`. */
   readonly gateways: readonly string[];
-  /** Whether sidecars of the service's namespace follow the routes; absent: the routes are for gateways alone. */
+  /** Whether sidecars of the service's namespace follow the routes; absent: the routes are only for gateways. */
   readonly inForce?: boolean;
   readonly routes: readonly DescribedRoute[];
 }

@@ -67,7 +67,7 @@ export interface ExplainAsked {
 
 /** A question about a pod or a service. Exactly one of the two is given. */
 export interface DescribeAsked {
-  /** `name.namespace`, `namespace/name`, a name that one namespace alone has, or an address. */
+  /** `name.namespace`, `namespace/name`, a name that only one namespace has, or an address. */
   readonly pod?: string | undefined;
   /** The same, or a host. */
   readonly service?: string | undefined;

@@ -38,6 +38,6 @@ export function withLastGood(state: ReadFileState, orphan: FolderObject): ReadFi
 
 function inDocument(object: FolderObject, file: string, { line }: FileDocument): FolderObject {
   if (!isFactKind(object.kind)) return objectInFile(object as ConfigObject, file, line);
-  // `readFact` reads all facts of files, and makes this class alone.
+  // `readFact` reads all facts of files, and makes only this class.
   return object instanceof HashedFact ? object.inFile(file, line) as AnyFact : object;
 }

@@ -179,7 +179,7 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   return {
     ...content,
     objects: content.objects.map((object) => movedObject(object, by)),
-    // `readFact` reads all facts of files, and makes this class alone.
+    // `readFact` reads all facts of files, and makes only this class.
     facts: content.facts.map((fact) => (fact instanceof HashedFact ? fact.moved(by) as AnyFact : fact)),
     findings: content.findings.map((found) => movedFinding(found, by)),
   };

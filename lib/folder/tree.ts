@@ -38,8 +38,8 @@ export class TreeEvents {
   }
 
   /**
-   * Watches a folder and all folders below. The system refuses the watch if a folder below may not be read; then the
-   * root folder alone is watched.
+   * Watches a folder and all folders below. The system refuses the watch if a folder below may not be read; then only
+   * the root folder is watched.
    *
    * @throws Deno.errors.PermissionDenied when the root may not be read, and others
    */

@@ -20,7 +20,7 @@ export interface RoutedPart {
   readonly to: string;
   /** `v1 90 %`, `mirror`. */
   readonly share: string;
-  /** Whether the rule is for some requests alone. */
+  /** Whether the rule is only for some requests. */
   readonly isConditional: boolean;
   /** Key of the object with the rule. */
   readonly cause: string;

@@ -14,7 +14,7 @@ const HANDLER: FieldRows = {
   "httpGet.path": { by: "server", folder: "/, the server's default", api: NEVER },
   "httpGet.port": part,
   "httpGet.scheme": { by: "server", folder: "HTTP, the server's default", api: NEVER },
-  "httpGet.httpHeaders": none("author", "the usual headers alone"),
+  "httpGet.httpHeaders": none("author", "only the usual headers"),
   tcpSocket: none("author", "the handler is of another form"),
   "tcpSocket.port": part,
   grpc: none("author", "the handler is of another form"),

@@ -119,7 +119,7 @@ export class Mesh implements MeshIndexes {
   readonly #fork: MeshFork | undefined;
   readonly #forks = new Set<Mesh>();
 
-  /** @param fork Another mesh that this mesh differs from in some objects alone. Default: none. */
+  /** @param fork Another mesh that this mesh differs from only in some objects. Default: none. */
   constructor(options: MeshOptions, fork?: MeshFork) {
     const { config, domainSuffix } = options;
     this.domainSuffix = domainSuffix;
@@ -266,7 +266,7 @@ export class Mesh implements MeshIndexes {
   }
 
   /**
-   * A mesh that differs from this mesh in some objects alone, and follows the changes of this mesh.
+   * A mesh that differs from this mesh only in some objects, and follows the changes of this mesh.
    *
    * @param keys The keys of the differing objects.
    * @param objects All objects of the kinds of the differing objects, as they are in the fork.

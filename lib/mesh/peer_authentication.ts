@@ -41,7 +41,7 @@ export function peerTlsModeOf({ mode, ports }: PeerTlsPolicy, port: number): Pee
 
 /** The ports of a namespace's workloads without mutual TLS. */
 export interface RefusedPeerTls {
-  /** Whether a workload takes plain connections alone on a port. */
+  /** Whether a workload takes only plain connections on a port. */
   has(labels: StringMap, port: number): boolean;
 }
 

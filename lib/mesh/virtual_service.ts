@@ -145,7 +145,7 @@ export class VirtualServiceResolver {
     delta.added.push(service);
   }
 
-  /** The effective form of the other resolver, if it was made of the same object alone. */
+  /** The effective form of the other resolver, if it was made only of the same object. */
   #equal(source: Source): { service: EffectiveVirtualService; problems: string[] } | undefined {
     const like = this.#like;
     if (like?.source(source.key) !== source || delegateKeys(source).length > 0) return undefined;

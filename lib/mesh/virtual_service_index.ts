@@ -84,7 +84,7 @@ export class VirtualServiceIndex {
    * virtual service, then a virtual service exported to the namespace by name, then the oldest.
    *
    * @param protocol Only virtual services with rules of this kind for sidecars: the HTTP rules of a host may stand in
-   * another object than the TCP rules, and rules for gateways alone hide no rules of another object. Undefined: any.
+   * another object than the TCP rules, and rules only for gateways hide no rules of another object. Undefined: any.
    * @param accept Narrows further (to the imports of a Sidecar).
    * @param at Number of skipped virtual services, with rules for other workloads or ports. 0: none.
    */

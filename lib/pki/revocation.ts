@@ -44,7 +44,7 @@ const EXTENSIONS = 0xa0;
 export function readRevocationLists(pem: string, what: string): RevocationList[] {
   const blocks = readPem(pem, what);
   if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
-    throw new PkiError(`${what}: expected X509 CRL blocks alone in PEM`);
+    throw new PkiError(`${what}: expected only X509 CRL blocks in PEM`);
   }
   return blocks.map(({ der }, i) => {
     const name = `${what}: list ${i + 1} of ${blocks.length}`;

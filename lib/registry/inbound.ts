@@ -68,7 +68,7 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
 
 /**
  * The workloads of a proxy among the workloads at the proxy's address. Pods share the address of their node: if the
- * proxy's own pod is known, this pod alone counts.
+ * proxy's own pod is known, only this pod counts.
  */
 export function ownWorkloads(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
   const own = all.filter(({ id, clusterId }) => id === proxy.pod && sameCluster(proxy, { clusterId }));

@@ -26,20 +26,20 @@ export interface ServerShare {
 /** The shares of a server, by object. */
 export type ServerShares = ReadonlyMap<string, ServerShare>;
 
-/** Most characters of a reason. */
-const MOST_WORDS = 1000;
+/** Longest reason, characters. */
+const MAX_REASON_LENGTH = 1000;
 
 /** Most proxies of a server. */
-const MOST_PLACES = 100_000;
+const MAX_PLACES = 100_000;
 
 const count = z.number().int().nonnegative();
 
 const SHARE = z.object({
   candidate: z.string().max(200),
   limit: z.number(),
-  places: z.array(z.number()).max(MOST_PLACES),
+  places: z.array(z.number()).max(MAX_PLACES),
   ...{ live: count, failing: count, refused: count },
-  words: z.array(z.string().max(MOST_WORDS)).max(10),
+  words: z.array(z.string().max(MAX_REASON_LENGTH)).max(10),
 });
 
 const SHARES = z.object({ version: z.literal(1), rollouts: z.record(z.string(), SHARE) });
@@ -47,8 +47,8 @@ const SHARES = z.object({ version: z.literal(1), rollouts: z.record(z.string(), 
 /** Shares as text. */
 export function writtenShares(shares: ServerShares): string {
   const rollouts = [...shares].map(([key, share]) => {
-    const places = share.places.slice(0, MOST_PLACES);
-    return [key, { ...share, places, words: share.words.map((one) => one.slice(0, MOST_WORDS)) }];
+    const places = share.places.slice(0, MAX_PLACES);
+    return [key, { ...share, places, words: share.words.map((one) => one.slice(0, MAX_REASON_LENGTH)) }];
   });
   return JSON.stringify({ version: 1, rollouts: Object.fromEntries(rollouts) });
 }

@@ -410,7 +410,7 @@ export class StagedObjects {
     return "staged";
   }
 
-  /** The name of a proxy's set of candidates. Undefined: the proxy has settled objects alone. */
+  /** The name of a proxy's set of candidates. Undefined: the proxy has only settled objects. */
   candidatesOf(proxy: string): string | undefined {
     const keys: string[] = [];
     for (const [key, staged] of this.#running) {

@@ -185,7 +185,7 @@ function tcpDestinations(tcp: TcpProxy): ClusterShare[] {
 function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: boolean): SimulationOutcome {
   const { request, resources, steps } = walk;
   const isHttp = request.protocol === "http" || (terminatesTls && request.host !== undefined);
-  if (!isHttp) return { kind: "closed", why: "the bytes are not HTTP, and the chain carries HTTP alone" };
+  if (!isHttp) return { kind: "closed", why: "the bytes are not HTTP, and the chain carries only HTTP" };
   const normal = normalize(hcm, request, terminatesTls);
   if ("status" in normal) return { kind: "answered", ...normal };
   const filters = configured(resources, hcm.http_filters ?? []);

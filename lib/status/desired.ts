@@ -2,7 +2,7 @@
  * The wanted status of an object: its progress to the proxies, and the findings of the analysis.
  *
  * The two conditions have the names known to Istio's users: `Reconciled` (in force on the proxies) and
- * `PassedValidation` (no errors). A change of numbers alone is not urgent, and may be written later.
+ * `PassedValidation` (no errors). A change of only numbers is not urgent, and may be written later.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface DesiredStatus {
   readonly generation: number;
   readonly conditions: readonly StatusCondition[];
   readonly messages: readonly ApiJson[];
-  /** Two statuses of equal meaning differ in numbers alone, if at all. */
+  /** Two statuses of equal meaning differ only in numbers, if at all. */
   readonly meaning: string;
 }
 

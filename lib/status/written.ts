@@ -2,7 +2,7 @@
  * The status last written of each object, to decide whether another status is worth a write.
  *
  * A change of meaning is written. A pending change is written only when it lasts, so an edit is a single write. Changed
- * numbers alone are written rarely, so proxies that come and go cause no writes.
+ * changes of only numbers are written rarely, so proxies that come and go cause no writes.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { DesiredStatus } from "./desired.ts";
 export interface StatusPatience {
   /** Time after which a change that is not live on all proxies is reported as pending. */
   readonly pending: number;
-  /** Time after which changed numbers alone are written. */
+  /** Time until a change of only numbers is written. */
   readonly numbers: number;
 }
 

@@ -10,7 +10,7 @@ import { type Html, markup } from "./html.ts";
 import { changedQuery, withQuery } from "../debug/links.ts";
 import type { WebPage } from "./view.ts";
 
-/** Shown by servers of node tunnels alone. */
+/** Shown only by servers of node tunnels. */
 const AMBIENT = "/debug/ambient_pods";
 
 /** The navigation, in order. */
@@ -156,7 +156,7 @@ function changed(request: HttpRequest): Html {
   `;
 }
 
-/** The command for the same as JSON; parameters for people alone are left out of the query. */
+/** The command for the same as JSON; parameters only for people are left out of the query. */
 function curl({ host, path, query }: HttpRequest, shared: readonly string[] | "all"): string {
   const kept = [...query].filter(([name]) => shared === "all" || shared.includes(name));
   const url = `http://${host}${withQuery(path === "/debug" ? "/debug/overview" : path, Object.fromEntries(kept))}`;

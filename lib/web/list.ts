@@ -56,10 +56,11 @@ export interface Heading {
 }
 
 /**
- * A table. In a narrow window every cell is below the other, with the title of its column, so that nothing is cut.
- * Rows given as HTML stay as they are.
+ * A table. In a narrow window the cells of a row stand below each other, each with the title of its column, so that
+ * nothing is cut. A row may be HTML, which is inserted unchanged.
  *
- * @param words Lines of the cells break between words alone. Default: anywhere, if a cell has little room.
+ * @param empty The text in place of a table without rows.
+ * @param words Whether lines in cells break only between words. Default: lines break anywhere, if a cell has little room.
  */
 export function table(
   columns: readonly (string | Heading)[],

@@ -42,7 +42,7 @@ ${ofWaypoint && waypointNote(ofWaypoint)}${
 function waypointNote(targets: readonly PlacedTarget[]): Html {
   const names = new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
   return markup`<p>A waypoint: policies hold if their targets name one of these objects. The policies of a service hold
-for the service alone. <span class="mono">${[...names].join(", ") || "There is no such Gateway."}</span></p>`;
+only for the service. <span class="mono">${[...names].join(", ") || "There is no such Gateway."}</span></p>`;
 }
 
 function section(kind: SelectingKind, selected: Selected<SelectingKind>): Html | false {

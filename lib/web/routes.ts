@@ -64,7 +64,7 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
 };
 
 /**
- * The debug routes with HTML added, and the routes for people alone: `/`, the files of the pages, and events.
+ * The debug routes with HTML added, and the routes only for people: `/`, the files of the pages, and events.
  *
  * @param routes of `debugRoutes`
  * @param names of this server beside addresses and localhost

@@ -81,7 +81,7 @@ const ISTIO: ChoosingLabels = {
   inject: istioKey(OWN.inject),
 };
 
-/** The entries for a server. Entries without a revision belong to the default revision alone. */
+/** The entries for a server. Entries without a revision belong only to the default revision. */
 export function injectorEntries(scope: InjectorScope): InjectorEntry[] {
   return [...entriesIn("own", scope), ...entriesIn("istio", scope)];
 }

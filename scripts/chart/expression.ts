@@ -92,7 +92,7 @@ function choice(node: Conditional): string {
   return `(ternary ${operand(node.then)} ${operand(node.otherwise)} ${truth(node.condition)})`;
 }
 
-/** `ternary` takes truth values alone. */
+/** `ternary` takes only truth values. */
 function truth(condition: ValueCondition): string {
   return "filled" in condition ? `(not (not ${conditionText(condition)}))` : conditionText(condition);
 }

@@ -9,7 +9,7 @@
 /** The output of a program, and whether the program succeeded. */
 export interface CommandResult {
   readonly success: boolean;
-  /** Standard output alone. */
+  /** Only standard output. */
   readonly out: string;
   /** Standard output, then standard error. */
   readonly all: string;

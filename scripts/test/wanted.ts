@@ -23,7 +23,7 @@ export function wantedTests(args: readonly string[], exists: (path: string) => b
     const word = args[at]!;
     const [name, value = name === "--filter" ? args[++at] ?? "" : ""] = split(word);
     if (!word.startsWith("-")) paths.push(word);
-    else if (name !== "--filter") throw new TypeError(`option ${word}: expected --filter TEXT, or paths alone`);
+    else if (name !== "--filter") throw new TypeError(`option ${word}: expected --filter TEXT, or only paths`);
     else if (value === "") throw new TypeError("option --filter: expected a text of the tests' names, got none");
     else filter = value;
   }

@@ -141,9 +141,9 @@ Deno.test("equal objects are one mesh configuration; of different objects none i
   const named = mesh.findings().filter(({ code }) => code === "MSH1050");
   assert.deepEqual(named.map(({ message, fix }) => `${message}: ${fix}`), [
     "spec.meshConfig of IstioOperator istio-system/main is a mesh configuration, which is not read from there: " +
-    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
+    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with only its content.",
     "data.mesh of ConfigMap istio-system/istio is a mesh configuration, which is not read from there: " +
-    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
+    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with only its content.",
   ]);
 });
 

@@ -306,7 +306,7 @@ Deno.test("a service known only from manifests: its address is dialled, the orch
   );
   assert.match(
     notes.join("\n"),
-    /^Service shop\/front is known from its manifest alone \(front\.yaml:1\), and Services of manifests are served only with --registries=File/m,
+    /^Service shop\/front is known only from its manifest \(front\.yaml:1\), and Services of manifests are served only with --registries=File/m,
   );
 
   const slice = `---

@@ -33,7 +33,7 @@ test("a text that is not a list, is cut off, or is longer than its stated length
   const { der } = readPem(list)[0]!;
   const pem = (bytes: Uint8Array) => writePem("X509 CRL", bytes);
   for (const text of ["", authority.certificate, list + authority.certificate]) {
-    assert.throws(() => readRevocationLists(text, "list"), /^PkiError: list: expected X509 CRL blocks alone in PEM/);
+    assert.throws(() => readRevocationLists(text, "list"), /^PkiError: list: expected only X509 CRL blocks in PEM/);
   }
   for (let length = 0; length < der.length; length += 7) {
     assert.throws(() => readRevocationLists(pem(der.subarray(0, length)), "list"), /^PkiError: /, `${length}`);

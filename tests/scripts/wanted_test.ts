@@ -16,7 +16,7 @@ Deno.test("the test command takes paths, and a filter in either form and in any 
 
 Deno.test("an option that there is not, and a filter without a text, are refused by name", () => {
   assert.throws(() => wantedTests(["--filtr", "x"]), {
-    message: "option --filtr: expected --filter TEXT, or paths alone",
+    message: "option --filtr: expected --filter TEXT, or only paths",
   });
   for (const args of [["--filter"], ["--filter="]]) {
     assert.throws(() => wantedTests(args), {

@@ -21,7 +21,7 @@ const V6 = { localhost: "::1", wildcard: "::" };
 /**
  * The families of a workload.
  * @param addresses The workload's addresses, the main address first.
- * @param dualStack Serves both families where the workload has both. Otherwise IPv4 alone is served.
+ * @param dualStack Serves both families where the workload has both. Otherwise only IPv4 is served.
  */
 export function familiesOf(addresses: readonly string[], dualStack: boolean): BootstrapFamilies {
   const isV6 = addresses.map((address) => address.includes(":"));

@@ -18,7 +18,7 @@ export function runtimeValues(values: Readonly<Record<string, string>> = {}): En
   const merged: Record<string, unknown> = { ...DEFAULTS };
   for (const [key, value] of Object.entries(values)) {
     if (value === "" || key === CONNECTIONS) delete merged[key];
-    // Envoy takes booleans of features as booleans alone.
+    // Envoy takes booleans of features only as booleans.
     else merged[key] = value === "true" ? true : value === "false" ? false : value;
   }
   return merged;

@@ -43,7 +43,7 @@ export interface Cloud extends CloudFacts {
 export interface CloudInput {
   readonly settings: CloudSettings;
   readonly firmware: Firmware;
-  /** Whether the workload has addresses of IPv6 alone. */
+  /** Whether the workload has only addresses of IPv6. */
   readonly ipv6: boolean;
   /** Address of Azure's metadata server. Default: Azure's fixed address. */
   readonly azure?: string;
@@ -96,7 +96,7 @@ async function factsOf(
       if (Object.keys(facts.metadata).length === 0) throw new Error(`no answer from ${googleServer(settings)}`);
       return facts;
     }
-    // The modules that read JSON are loaded in these clouds alone: agents are many, and most run in no cloud.
+    // The modules that read JSON are loaded only in these clouds: agents are many, and most run in no cloud.
     case "aws": {
       const { amazonFacts } = await import("./amazon.ts");
       return await amazonFacts(

@@ -9,7 +9,7 @@ import type { EnvoyAdmin } from "./admin.ts";
 
 /** The duration of draining. Times in ms. */
 export interface DrainRules {
-  /** Sidecars drain inbound listeners alone: the application may need outbound listeners until the end. */
+  /** Sidecars drain only inbound listeners: the application may need outbound listeners until the end. */
   readonly inboundOnly: boolean;
   /** Time from the start of draining to the end of Envoy. */
   readonly terminationDrainDuration: number;

@@ -21,7 +21,7 @@ export function resourceAttributes(written: string | undefined, service: string)
   return [...(isNamed ? [] : [`${SERVICE_NAME}=${service.replaceAll(/[,=]/g, "_")}`]), ...entries].join(",");
 }
 
-/** Envoy takes `key=value` alone, with no other `=`. */
+/** Envoy takes only `key=value`, with no other `=`. */
 function isReadable(entry: string): boolean {
   return /^[^=]+=[^=]+$/.test(entry);
 }

@@ -32,7 +32,7 @@ export interface MeshNameServer {
 /**
  * Whether the settings ask for a DNS server and a name table can arrive. Redirection is for sidecars, so that
  * `MESH_META_DNS_CAPTURE` as a default of the whole mesh opens no port at gateways. `MESH_META_ENABLE_DNS_SERVER` is
- * for both. An agent without a proxy has no DNS server: a table arrives on the proxy's stream alone, and a server
+ * for both. An agent without a proxy has no DNS server: a table arrives only on the proxy's stream, and a server
  * without a table answers SERVFAIL to everything.
  */
 export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settings" | "workload">): boolean {

@@ -28,8 +28,8 @@ export interface StatusActions {
 export const LOCAL_GUARDS: readonly Guard[] = [localOnly, guardOwnNames([])];
 
 /**
- * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone:
- * 200 with `OK`, 500 with the reason. `GET /debug/ndsz`, from this machine alone: the name table as JSON, or 404 with
+ * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, only from this machine:
+ * 200 with `OK`, 500 with the reason. `GET /debug/ndsz`, only from this machine: the name table as JSON, or 404 with
  * `{}` without a table.
  */
 export function statusRoutes(actions: StatusActions): Route[] {

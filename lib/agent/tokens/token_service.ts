@@ -30,7 +30,7 @@ export interface TokenManager {
   status(): readonly TokenStatus[];
 }
 
-/** Tokens are for the workload alone: other machines, and web pages in a browser of this machine, get none. */
+/** Tokens are only for the workload: other machines, and web pages in a browser of this machine, get none. */
 const guards: readonly Guard[] = [
   ({ peer }) => isLocalPeer(peer) ? undefined : textResponse(403, "only from this machine\n"),
   guardOwnNames([]),

@@ -116,7 +116,7 @@ export class AmbientClusters implements TunnelIndex {
 
   #indexOf(cluster: string): AmbientIndex {
     if (cluster === this.#settings.clusterId) return this.#own;
-    // Addresses are assigned to entries of the own configuration alone.
+    // Addresses are assigned only to entries of the own configuration.
     const settings = { ...this.#settings, clusterId: cluster, assigned: () => [] };
     return this.#remote.getOrInsertComputed(cluster, () => new AmbientIndex(settings));
   }

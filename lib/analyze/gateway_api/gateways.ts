@@ -102,7 +102,7 @@ function lookAtGateway(
     report("error", "unserved-gateway", {
       field: "spec.addresses",
       value: spec.addresses,
-      expected: `addresses of type ${addressing.by === "manual" ? "Hostname" : "IPAddress"} alone`,
+      expected: `only addresses of type ${addressing.by === "manual" ? "Hostname" : "IPAddress"}`,
       effect: "The named addresses have no effect.",
     });
   }

@@ -35,7 +35,7 @@ export const UNUSED_WAYPOINTS: readonly Analyzer<"Service" | "ServiceEntry">[] =
       const binding = waypointBinding(object, worldOf(read));
       if (binding === undefined) return;
       const isOwn = Boolean(object.meta.labels[USE_WAYPOINT]);
-      // A headless service of a namespace with the label may be meant for its pods alone, unless a policy names it.
+      // A headless service of a namespace with the label may be meant only for its pods, unless a policy names it.
       const isPassedBy = binding.way === "pods" && (isOwn || binding.policy !== undefined);
       if (!isPassedBy && (!isOwn || binding.reason === undefined)) return;
       tell(binding, object.meta.namespace, object.meta.labels, wayText(binding), read, report);

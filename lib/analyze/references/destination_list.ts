@@ -96,7 +96,7 @@ export function orList(words: readonly (string | number)[]): string {
   return `${shown.length === 0 ? "" : `${shown.join(", ")} or `}${last}${more}`;
 }
 
-/** Whether some rules are for certain clients alone. */
+/** Whether some rules are only for certain clients. */
 export function choosesClients({ http = [], tls = [], tcp = [] }: VirtualServiceSpec): boolean {
   return [...http, ...tls, ...tcp].some(({ match = [] }) =>
     match.some(({ sourceNamespace, sourceLabels }) => sourceNamespace !== undefined || sourceLabels !== undefined)

@@ -83,7 +83,7 @@ function tellsOfServices(host: string, namespace: string, read: AnalysisReader):
   return home === namespace || read.serviceFacts(home).length > 0 || read.objectsIn("ServiceEntry", home).length > 0;
 }
 
-/** Whether a refused object may define the host. The mistake is then in that object alone. */
+/** Whether a refused object may define the host. The mistake is then only in that object. */
 function isOfRefused(host: string, namespace: string, read: AnalysisReader): boolean {
   if (read.hasRefused("ServiceEntry", namespace)) return true;
   const home = serviceNamespace(host, read.settings.domainSuffix);

@@ -136,7 +136,7 @@ function mistake(
   const others = orList(causesOf(having).map(keyText));
   const clients = isPart ? `all workloads of namespace ${client}` : `namespace ${client}`;
   const why = winner === undefined
-    ? having.map((rule) => `${nameOf(rule)} is for ${audienceOf(rule, known.namespace)} alone`).join("; ")
+    ? having.map((rule) => `${nameOf(rule)} is only for ${audienceOf(rule, known.namespace)}`).join("; ")
     : `${nameOf(winner)} decides ${
       isForAllWorkloads(winner) ? "there" : `for workloads with ${labelsOf(winner)}`
     }, not ${others}`;

@@ -27,7 +27,7 @@ export const GATEWAY_SUBSETS: Analyzer<"VirtualService"> = {
           value: destination,
           expected: `a subset, or the rules of ${name} here too`,
           others: other.causes,
-          effect: `Requests through the gateway reach all of ${host}; the subsets of ${name} are for sidecars alone.`,
+          effect: `Requests through the gateway reach all of ${host}; the subsets of ${name} are only for sidecars.`,
         });
       }
     }

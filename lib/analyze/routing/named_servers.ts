@@ -54,7 +54,7 @@ function reportConnections(used: readonly FoundDestination[], list: "tls" | "tcp
   const server = sharedServer(used.map((one) => one.server));
   const [first] = used.filter((one) => one.server !== undefined);
   if (server === undefined || first === undefined) return;
-  if (server === "several") tell(report, first, "one destination alone, or destinations whose services have addresses");
+  if (server === "several") tell(report, first, "a single destination, or destinations whose services have addresses");
   else if (list === "tcp" && server.host === undefined) tell(report, first, "a host under the wildcard");
 }
 

@@ -105,7 +105,7 @@ function lookForLeftOut(route: ImportableRoute, read: AnalysisReader, report: Re
           field: `spec.hosts[${at}]`,
           value: written,
           expected: `${namespace}/${full} or ${namespace}/* in egress of Sidecar ${name}, which has ${
-            service.namespace === namespace ? "another host" : `the host of namespace ${service.namespace} alone`
+            service.namespace === namespace ? "another host" : `only the host of namespace ${service.namespace}`
           }`,
           others: [sidecar.key, ...(service.cause === undefined ? [] : [service.cause])],
           effect: `Workloads of namespace ${client} with Sidecar ${name} send to ${full} past these rules.`,

@@ -26,7 +26,7 @@ _${program}() {
         value="\${value//:/\\\\:}"
         if [[ "$reply" == *$'\\t'* ]]; then rows+=("$value:$text"); else rows+=("$value"); fi
     done
-    # Of --flag=path the path alone is looked up.
+    # Of --flag=path only the path is looked up.
     if [[ "$directive" == (files|folders) && "$PREFIX" == --*=* ]]; then compset -P '*='; fi
     case "$directive" in
         files) _files ;;

@@ -1,5 +1,5 @@
 /**
- * The abilities of an output stream: width and colours. Colours are for terminals alone, and never if the variable
+ * The abilities of an output stream: width and colours. Colours are only for terminals, and never if the variable
  * NO_COLOR is set (https://no-color.org).
  *
  * Permissions: nothing beyond the standard streams.

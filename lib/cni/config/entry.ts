@@ -82,7 +82,7 @@ function readTemplate(text: string): NetworkJson {
 }
 
 /**
- * A configuration with the plugin alone, for runtimes that call the plugin as a network of its own
+ * A configuration with only the plugin, for runtimes that call the plugin as a network of its own
  * (`--chained-cni-plugin=false`).
  * @param file The file's name. A name with the extension `.conflist` means a list.
  */

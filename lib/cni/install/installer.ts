@@ -97,7 +97,7 @@ export function install(
   });
 }
 
-/** The last part of {@link install} alone: quick, for when another program changed a configuration. */
+/** Only the last part of {@link install}: quick, for when another program changed a configuration. */
 export function placeConfig(
   folders: NodeFolders,
   desired: DesiredState,

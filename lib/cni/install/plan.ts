@@ -157,7 +157,7 @@ function removal(config: NetworkConfig, files: readonly ConfigFile[]): InstallSt
   return before.name === config.file ? [write] : [{ ...write, back: true }, { do: "remove", file: config.file }];
 }
 
-/** True for a file that exists for the plugin alone. */
+/** True for a file that exists only for the plugin. */
 function isOurFile(file: ConfigFile): boolean {
   const read = readConfig(file);
   return !("problem" in read) && isOurs(read);

@@ -24,7 +24,7 @@ const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
 /** The annotation of Istio's injector. */
 const istioStatus = "sidecar.istio.io/status";
 
-/** For questions about sidecars alone: a pod of the node tunnel has no proxy. */
+/** Only for questions about sidecars: a pod of the node tunnel has no proxy. */
 export const NO_AMBIENT = { ambientEnabled: false, ambientSelectors: [], excludeNamespaces: [] };
 
 /** Annotations with the mode of redirection. */

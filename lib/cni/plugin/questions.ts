@@ -97,7 +97,7 @@ function addressesOf(family: Family): string {
 /** A line of `ip rule show`, and of `ip -o addr show`. */
 const RULE = /^\d+:\t/, ADDRESS = /^\d+: /;
 
-/** A rule by a mark with numbers alone. */
+/** A rule by a mark, written only with numbers. */
 const NUMBERED = / fwmark \S+ lookup \d+(?: proto \d+)?\s*$/;
 
 /** The answers about all addresses, from those about the addresses of each family. None, if one is left out. */

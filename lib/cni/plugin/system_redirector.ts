@@ -21,13 +21,13 @@ import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.t
 
 /** How the tools are run. */
 export interface RedirectorOptions {
-  /** Legacy tools lock each other out per pod instead of per node. */
+  /** Whether the lock of the legacy tools is one per pod. Default of the tools: one per node. */
   readonly scopedLock: boolean;
-  /** File, in the run folder, of known facts about the node; undefined: everything is found out each time. */
+  /** A file in the run folder with known facts about the node; undefined: every call finds the facts again. */
   readonly factsFile: string | undefined;
-  /** The table of routes, if the rules of all calls are rules by marks. Then it is read with the rules. */
+  /** Number of the routing table for marked packets. The table is read with the rules. Absent: not needed. */
   readonly table?: number;
-  /** What was read in the namespace before. Then it is not read first. */
+  /** Earlier outputs of commands in the namespace. These commands are not run again. */
   readonly answers?: Answers | undefined;
 }
 
@@ -50,7 +50,9 @@ export function systemRedirector(options: RedirectorOptions): RuleKeeper {
       const [listed, same] = await Promise.all([run("ip", ["-o", "addr", "show"]), run(...IS_NODE)]);
       if (listed.code !== 0) throw new Error(listed.stderr.trim() || `ip addr show: exit code ${listed.code}`);
       if (same.code > 1) {
-        throw new Error(`its identity cannot be seen: ${same.stderr.trim() || `exit code ${same.code}`}`);
+        throw new Error(
+          `the identity of the network namespace cannot be read: ${same.stderr.trim() || `exit code ${same.code}`}`,
+        );
       }
       return { addresses: listed.stdout, isNode: same.code === 0 };
     },
@@ -104,7 +106,7 @@ async function toolObstacles(): Promise<string[]> {
   }
 }
 
-/** The facts in a file, if there is one. */
+/** The known facts. Without a path nothing is known, and nothing is kept. */
 export function knownFacts(path: string | undefined): KnownFacts {
   return path === undefined ? nothingKnown : fileFacts(path);
 }

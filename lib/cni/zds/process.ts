@@ -76,7 +76,7 @@ class SocketProcess {
     }
   }
 
-  /** One wait for the listener and all connections. Sessions change by packets alone, so the wait is never cut short. */
+  /** One wait for the listener and all connections. Sessions change only by packets, so the wait is never cut short. */
   async #serve(): Promise<void> {
     const listener = this.#libc.listen(this.#socket);
     const waker = this.#libc.waker();

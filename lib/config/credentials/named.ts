@@ -18,7 +18,7 @@ export interface NamedCredential {
   readonly isOfNamespace: boolean;
 }
 
-/** End of the name of authorities alone. */
+/** End of the name of a credential with only authorities. */
 export const AUTHORITIES_ALONE = "-cacert";
 
 /** Beginning of the name of authorities in a ConfigMap. */

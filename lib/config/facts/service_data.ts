@@ -43,7 +43,7 @@ export interface ServiceData {
   readonly publishNotReadyAddresses?: true;
   /** `PreferClose`, `PreferSameZone`, `PreferSameNode`, as written. */
   readonly trafficDistribution?: string;
-  /** `Local`: clients get endpoints of their own node alone; absent: `Cluster`. */
+  /** `Local`: clients get only endpoints of their own node; absent: `Cluster`. */
   readonly internalTrafficPolicy?: string;
 }
 

@@ -62,8 +62,8 @@ export interface FactView {
   /** DNS suffix of services, `--domain`. */
   readonly domain: string;
   /**
-   * Whether a list is empty in all namespaces, so that a missing object proves nothing. `namespaces` counts Namespace
-   * objects alone. Key: `fact-lists` and the list.
+   * Whether a list is empty in all namespaces, so that a missing object proves nothing. `namespaces` counts only
+   * Namespace objects. Key: `fact-lists` and the list.
    */
   empty(list: Whole): boolean;
   /** The service with a host. Key: `fact-host` HOST. */

@@ -48,7 +48,7 @@ const extAuthz = {
   clearRouteCache: bool(),
   /** HTTP status when the authorizer fails, as text; absent: 403. */
   statusOnError: string(),
-  /** Send the body too; absent: headers alone. */
+  /** Send the body too; absent: only headers. */
   includeRequestBodyInCheck: requestBody,
 };
 
@@ -198,7 +198,7 @@ export const extensionProvider = message(
       timeout: duration(),
       /** Headers of the reports. */
       headers: list(httpHeader),
-      /** Headers of traces to read and send on; absent: B3 alone. */
+      /** Headers of traces to read and send on; absent: only B3. */
       traceContextOption: enumOf("USE_B3", "USE_B3_WITH_W3C_PROPAGATION"),
     }),
     /** Traces to Lightstep. */

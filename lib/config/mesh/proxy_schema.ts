@@ -150,7 +150,7 @@ const proxyHeaders = message({
   proxyDebugHeaders: headerSwitch,
   /** Headers with metadata of proxies, for the other side. */
   metadataExchangeHeaders: message({
-    /** To all, or to services inside the mesh alone. */
+    /** To all, or only to services inside the mesh. */
     mode: withDefault(enumOf("UNDEFINED", "IN_MESH"), "UNDEFINED"),
   }),
   /** Header names keep their letter case over HTTP/1. */

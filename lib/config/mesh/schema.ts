@@ -81,7 +81,7 @@ export interface ConfigSource extends Of<typeof configSource> {}
 const serviceSettings = message({
   /** The settings of the hosts. */
   settings: message({
-    /** Clients reach endpoints of their own cluster alone. */
+    /** Clients reach only endpoints of their own cluster. */
     clusterLocal: bool(),
   }),
   /** Hosts, `*` prefix allowed. */

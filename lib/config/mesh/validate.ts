@@ -92,7 +92,7 @@ function checkTls(mesh: MeshConfig, report: Findings): void {
   }
 }
 
-/** Checks the settings of a proxy. `at` is the path of the settings; empty for a document of settings alone. */
+/** Checks the settings of a proxy. `at` is the path of the settings; empty for a document of only settings. */
 export function validateProxySettings(proxy: ProxySettings, at: string, report: Findings): void {
   const path = (field: string) => joinPath(at, field);
   if (proxy.serviceCluster === "") report.error(path("serviceCluster"), "", "a name that is not empty");

@@ -28,7 +28,7 @@ export function checkAuthorities({ caCertificates = [] }: MeshConfig, report: Fi
       report.error(`${at}.pem`, pem.slice(0, 40), "certificates of authorities in PEM");
     }
     if (spiffeBundleUrl !== undefined && !isSafeAddress(spiffeBundleUrl)) {
-      const expected = "https://host/path (http to this machine alone), without a user, a password and a fragment";
+      const expected = "https://host/path (http only to this machine), without a user, a password and a fragment";
       report.error(`${at}.spiffeBundleUrl`, shownAddress(spiffeBundleUrl), expected);
     }
     trustDomains.forEach((domain, i) => checkTrustDomain(domain, `${at}.trustDomains[${i}]`, report));

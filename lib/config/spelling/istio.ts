@@ -14,7 +14,7 @@ function turned(spellings: Readonly<Record<string, string>>): ReadonlyMap<string
   return new Map(Object.entries(spellings).map(([istio, own]) => [own, istio]));
 }
 
-/** A label, an annotation, or `label=value`, of our domains alone. */
+/** A label, an annotation, or `label=value`, in the domains of the mesh. */
 const OWN_KEY = /^((?:[a-z0-9-]+\.)*)mesh\.io\//;
 
 /** A label or annotation key in Istio's spelling. */
@@ -54,7 +54,7 @@ function sharedKeys(keys: readonly string[]): readonly string[] {
   const known = lists.get(text);
   if (known !== undefined) return known;
   if (lists.size >= MOST_LISTS) lists.clear();
-  // A copy has room for its items alone. A list that grew has room for seventeen.
+  // A copy has room only for its items. A list that grew has room for seventeen.
   const made = keys.slice();
   lists.set(text, made);
   return made;

@@ -8,7 +8,7 @@ import { FACT_KINDS, type FactKind } from "../facts/types.ts";
 import { type Kind, KINDS } from "../kinds/kinds.ts";
 import { apiGroupOfKind, pluralOfKind, SHORT_NAMES, spellingsOfKind } from "../spelling/spelling.ts";
 
-/** Further short names, for our commands and pages alone; no API defines them. */
+/** Further short names, only for our commands and pages; no API defines them. */
 const OWN_SHORT_NAMES: Readonly<Record<string, Kind>> = {
   ...{ sc: "Sidecar", pc: "ProxyConfig", pf: "ProxyFilter", ef: "ProxyFilter", tm: "Telemetry", wp: "WasmPlugin" },
 };

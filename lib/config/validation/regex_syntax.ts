@@ -1,6 +1,6 @@
 /**
  * Whether RE2 can read an expression, judged by JavaScript. The syntax is nearly the same, and an agent need not load a
- * library. The usual expressions that RE2 alone refuses are known here.
+ * library. The usual expressions that only RE2 refuses are known here.
  *
  * @module
  */

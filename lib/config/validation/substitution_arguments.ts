@@ -85,7 +85,7 @@ export function operatorsOf(argument: string): readonly InnerCommand[] | undefin
 
 /**
  * A command: a name, or an object with `command`, `param` and `max_length`. Undefined: not a command. Read without a
- * library, because agents check the formats of logs too, and would load a library for this object alone.
+ * library, because agents check the formats of logs too, and would load a library only for this object.
  */
 function operator(one: unknown): InnerCommand | undefined {
   if (typeof one === "string") return { name: one, hasLength: false };

@@ -37,7 +37,7 @@ export type ParsedTree = { readonly tree: unknown } | { readonly problem: Syntax
 /**
  * Parses one document of a YAML file (1.2 core schema, and merge keys). Never throws.
  *
- * @param pool Makes equal strings one; default: a pool for the document alone.
+ * @param pool Makes equal strings one; default: a pool only for the document.
  */
 export function parseYaml(text: string, pool = ValuePool.small()): ParsedTree {
   if (text.length > MAX_DOCUMENT_LENGTH) {

@@ -49,7 +49,7 @@ export class TunnelViews {
   async connect(request: ConnectRequest, control: Pick<ConnectControl, "signal" | "waitsFor">): Promise<ProxyView> {
     const { callers, clusterId, resources } = this.#parts;
     const { namespace } = readId(request.node.id ?? "");
-    if (!request.delta) throw new XdsRefusal(Code.INVALID_ARGUMENT, "a node tunnel uses incremental discovery alone");
+    if (!request.delta) throw new XdsRefusal(Code.INVALID_ARGUMENT, "a node tunnel uses only incremental discovery");
     control.waitsFor("the proof of the client's identity");
     const caller = await callers?.identify(request);
     control.signal.throwIfAborted();

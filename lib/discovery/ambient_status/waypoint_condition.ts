@@ -104,7 +104,7 @@ function ofGateway(gateway: ConfigObject<"ApiGateway"> | undefined, title: strin
   return { reason: "AncestorNotBound", why: `${title} has no address in its status` };
 }
 
-/** A class counts in the root namespace alone. Gateways of the class that take no tunnels do not count. */
+/** A class counts only in the root namespace. Gateways of the class that take no tunnels do not count. */
 function ofClass(name: string, namespace: string, world: TargetWorld): TargetOutcome {
   const title = `GatewayClass ${name}`;
   const { rootNamespace } = world;

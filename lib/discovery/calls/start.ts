@@ -38,7 +38,7 @@ function shelfOf(client: ApiClient | undefined, systemNamespace: string, folder:
   return folder === "" ? IN_PROCESS : new CallFile(folder);
 }
 
-/** Calls are remembered by the process alone. Its keeper still forgets old names. */
+/** Calls are remembered only by the process. Its keeper still forgets old names. */
 const IN_PROCESS: CallShelf = {
   place: "the process",
   start: () => Promise.resolve(),

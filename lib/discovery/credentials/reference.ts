@@ -5,7 +5,7 @@
  *     kubernetes-gateway://NAMESPACE/NAME               a Secret
  *     configmap://NAMESPACE/NAME                        a ConfigMap with authorities
  *
- * The suffix `-cacert` asks for the authorities alone. Before the suffix there may be several names with commas in
+ * The suffix `-cacert` asks only for the authorities. Before the suffix there may be several names with commas in
  * between: the authorities of all names together.
  *
  * A name of credentials for an image registry is `kubernetes://NAMESPACE/NAME`, always with a namespace.

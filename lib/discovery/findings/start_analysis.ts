@@ -26,7 +26,7 @@ interface AnalyzedSource {
   readonly domain: string;
   /** Whether an orchestrator's API tells everything that exists. */
   readonly isWhole: boolean;
-  /** Whether services come from folders alone. */
+  /** Whether services come only from folders. */
   readonly isFolder: boolean;
 }
 

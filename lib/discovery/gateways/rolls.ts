@@ -17,7 +17,7 @@ import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import { metadataOf } from "./resources.ts";
 
-/** Annotation of a Deployment with a hash of the inputs that belong to the Gateway alone. */
+/** Annotation of a Deployment with a hash of the inputs that belong only to the Gateway. */
 const OWN = "gateway.mesh.io/own-inputs";
 /** Annotation of a Deployment with a hash of the pods as they were rendered. */
 const PODS = "gateway.mesh.io/pods";
@@ -35,7 +35,7 @@ export function stamped(
 
 /**
  * Whether an apply would replace pods for a reason that other Gateways share. An edit of the Deployment by hand and a change
- * of the Gateway are reasons of one Gateway alone.
+ * of the Gateway are reasons of only one Gateway.
  */
 export function isSharedRoll(object: DeployedObject, live: ApiJson, manager: string): boolean {
   if (object.kind !== "Deployment" || !changesPods(object, live, manager)) return false;

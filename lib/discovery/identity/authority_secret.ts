@@ -32,8 +32,8 @@ export interface AuthoritySecret {
 }
 
 /**
- * Finds the secret: `cacerts`, else `mesh-ca-secret`, else Istio's secret, because existing workloads trust Istio's
- * root alone. When no secret exists, returns the place of a new secret.
+ * Finds the secret: `cacerts`, else `mesh-ca-secret`, else Istio's secret, because existing workloads trust only
+ * Istio's root. When no secret exists, returns the place of a new secret.
  *
  * @param asBrought Calls a new secret `cacerts` (`USE_CACERTS_FOR_SELF_SIGNED_CA`).
  * @throws {ApiError} when the API does not answer

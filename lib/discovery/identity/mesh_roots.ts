@@ -101,7 +101,7 @@ export interface MeshRootsParts extends Pick<MeshRootsOptions, "table" | "change
 
 /**
  * Roots of the mesh configuration, now and after each change, until the kernel stops. Requires `MESH_MULTIROOT_MESH`:
- * without the setting, a mesh has the roots of its authority alone, and a warning says so.
+ * without the setting, a mesh has only the roots of its authority, and a warning says so.
  */
 export function startMeshRoots(
   { mesh, fetchBundle, ...options }: MeshRootsParts,

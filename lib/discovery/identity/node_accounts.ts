@@ -63,7 +63,7 @@ export class NodeAccounts {
     const { accounts, facts, trustDomain } = this.#parts;
     const { namespace, serviceAccount } = identity;
     const account = `${namespace}/${serviceAccount}`;
-    if (!accounts.has(account)) return { refusal: `account ${account} may ask for its own certificate alone` };
+    if (!accounts.has(account)) return { refusal: `account ${account} may ask only for its own certificate` };
     const asked = parseWorkloadIdentity(wanted);
     const own = trustDomain().replaceAll("@", ".");
     if (asked?.trustDomain !== own) {

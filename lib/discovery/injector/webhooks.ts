@@ -18,7 +18,7 @@ import { type InjectionParts, type InjectionStartVariables, startInjection, star
 import type { SecurePortOptions } from "../identity/secure_port.ts";
 import { followingTls } from "../identity/webhook_identity.ts";
 
-/** The validating webhook is asked about the mesh's kinds alone: definitions of the Gateway API check themselves. */
+/** The validating webhook is asked only about the mesh's kinds: definitions of the Gateway API check themselves. */
 const GROUPS: ReadonlySet<string> = new Set(
   MESH_KINDS.map(groupOfKind).flatMap((group) => ["mesh", "istio"].map((domain) => `${group}.${domain}.io`)),
 );

@@ -11,7 +11,7 @@ export interface DebounceOptions {
   readonly after: number;
   /** Longest wait after the first change (`PILOT_DEBOUNCE_MAX`). */
   readonly max: number;
-  /** Whether changes of endpoints alone wait too (`PILOT_ENABLE_EDS_DEBOUNCE`). */
+  /** Whether changes of only endpoints wait, too (`PILOT_ENABLE_EDS_DEBOUNCE`). */
   readonly endpoints: boolean;
 }
 

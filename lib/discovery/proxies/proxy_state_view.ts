@@ -108,7 +108,7 @@ export class ProxyStateView implements ProxyView {
     this.id = state.proxy.nodeId;
   }
 
-  /** Sets of proxies change in pushes alone. */
+  /** Sets of proxies change only in pushes. */
   get revision(): number {
     return this.#pipeline.pushes;
   }

@@ -65,7 +65,7 @@ export interface HealthReportOptions {
   readonly grace: number;
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
-  /** Default: entries are known here alone. */
+  /** Default: entries are known only here. */
   readonly keeper?: HealthKeeper | undefined;
 }
 

@@ -43,7 +43,7 @@ function bySelection(object: ConfigObject<SelectingKind>, mesh: Mesh): Concerns 
   const index = new SelectionIndex<SelectingKind>(rootNamespace, selects, object.kind === "Telemetry");
   index.update([], [object]);
   return ({ proxy: { properties } }) => {
-    // Policies for what is behind a waypoint select the waypoint by its namespace alone here: one proxy more is harmless.
+    // Policies for what is behind a waypoint select the waypoint only by its namespace here: one proxy more is harmless.
     const { root, namespace, workload } = index.select(mesh.gatewayTargets.of(properties));
     return root.length + namespace.length + workload.length > 0 || profileOf(properties.type).waypoint;
   };

@@ -40,9 +40,9 @@ type RolloutSettings = Pick<
 >;
 
 /**
- * Reads the kept rollouts. Undefined: nothing is staged, because the state could not be kept.
+ * Reads the kept rollouts. Undefined: no object is staged, because there is no place for the state of rollouts.
  *
- * @param client Undefined: the server has no orchestrator, and reads objects from folders alone.
+ * @param client Undefined: the server has no orchestrator, and reads objects only from folders.
  * @throws {StartError} when there is state that cannot be read: the last good versions of objects would be unknown
  */
 export async function readRollouts(
@@ -130,7 +130,7 @@ export function driveRollouts(
   });
   if (shared !== undefined) {
     shared.shelf.follow((key, record) => driver.adopt(key, record));
-    // While this server decided, it followed nobody.
+    // A deciding server does not follow the records of others, so it reads them again at the end of its turn.
     shared.servers.onTurn(() => shared.shelf.again());
     stopper.add("shared rollouts", () => shared.servers.stop());
   }

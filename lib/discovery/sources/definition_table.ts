@@ -101,7 +101,7 @@ function unreadFinding(unread: UnreadDefinition, source: string): Finding {
   const place = { objects: [object], field: "spec.versions", origin, line: 0 };
   const value = `${served.join(", ")}${bundle === "" ? "" : ` of the Gateway API ${bundle}`}`;
   const versions = readVersions(kind, false).join(" or ");
-  // An experimental kind has alpha versions alone.
+  // An experimental kind has only alpha versions.
   const expected = hasSwitch
     ? `${
       versions === "" ? "a stable version" : versions
@@ -115,7 +115,7 @@ function unreadFinding(unread: UnreadDefinition, source: string): Finding {
   };
 }
 
-/** What ends the finding about a definition of the Gateway API. @param stable Empty: the kind has alpha versions alone. */
+/** What ends the finding about a definition of the Gateway API. @param stable Empty: the kind has only alpha versions. */
 function fixOf(written: string, stable: string, all: readonly string[], hasSwitch: boolean): string {
   const install = `definitions of the Gateway API with ${stable === "" ? all.join(" or ") : stable} of ${written}`;
   const turn = "PILOT_ENABLE_ALPHA_GATEWAY_API=true";

@@ -47,7 +47,7 @@ export interface StatusRound {
 /** Rounds that a change may take before its status says "pending". */
 export const PENDING_ROUNDS = 10;
 
-/** Time after which changed numbers alone are written, milliseconds. */
+/** Milliseconds until a change of only numbers is written. Other changes are written at once. */
 const NUMBERS_MS = 600_000;
 
 /** Most objects that a step looks at. */

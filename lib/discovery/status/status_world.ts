@@ -15,7 +15,9 @@ export interface StatusWorld {
   readonly store: ConfigStore;
   /** The place of an object in the API; undefined: the object is not in the API. */
   placeOf(object: ConfigObject): ObjectPlace | undefined;
+  /** The objects of the API whose newest version is refused. */
   refused(): Iterable<RefusedKind>;
+  /** The push in which an object last changed, by the object's key; undefined: no such object. */
   changedIn(key: string): number | undefined;
   /** Whether a version of an object has not been pushed yet. */
   isWaiting(object: ConfigObject): boolean;

@@ -7,7 +7,7 @@
  * 7766). So when a server has been silent for a moment, a TCP connection is tried: a refused connection means that no
  * answer will come.
  *
- * A firewall may let DNS pass over UDP alone. A server that answers over UDP although TCP is refused is remembered.
+ * A firewall may let DNS pass only over UDP. A server that answers over UDP although TCP is refused is remembered.
  * Refused connections no longer count for such a server until a connection succeeds.
  *
  * Permissions: net (the name servers).

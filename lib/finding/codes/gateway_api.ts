@@ -96,7 +96,7 @@ export const GATEWAY_API = {
     title: "gateway between networks without a network",
     meaning: "A Gateway of the class mesh-east-west has no label `topology.mesh.io/network`.",
     effect:
-      "No client in another network finds the Gateway, and its proxies forward to workloads without a network alone.",
+      "No client in another network finds the Gateway, and its proxies forward only to workloads without a network.",
     fix: "Label the Gateway with the name of the network behind it.",
   },
   "global-service-without-gateway": {

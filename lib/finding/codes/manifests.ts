@@ -25,7 +25,7 @@ export const MANIFESTS = {
   "pod-without-proxy": {
     code: "MSH0103",
     title: "pod lacks the proxy",
-    meaning: "A running Pod of an injected namespace has no proxy. Read from an orchestrator's own objects alone.",
+    meaning: "A running Pod of an injected namespace has no proxy. Read only from an orchestrator's own objects.",
     effect: "Its traffic bypasses the mesh; peers that require mutual TLS refuse it.",
     fix: "Create the pod again: it is older than the injection.",
   },

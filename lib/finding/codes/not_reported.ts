@@ -12,7 +12,7 @@ const UPGRADES = "Concerns Istio's own upgrades.";
 
 /** The reason for each code that is never reported. */
 export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
-  MSH0001: "An analyzer that throws is a defect: it is logged and counted, and costs its object alone.",
+  MSH0001: "An analyzer that throws is a defect: it is logged and counted, and costs only its object.",
   MSH0139: WEBHOOKS,
   MSH0141: "Concerns permissions of an installer at a running orchestrator.",
   MSH0142: "Concerns the version of a running orchestrator.",

@@ -89,7 +89,7 @@ export const SOURCES = {
       "The object by which a control plane is installed, or its config map, is among the files and has a mesh configuration.",
     effect: "Its settings, such as providers, are not in force.",
     fix:
-      "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
+      "Name the file of the object with --meshConfig, which takes the object as it is, or a file with only its content.",
   },
   "unusable-mesh-configuration": {
     code: "MSH1051",
@@ -134,7 +134,7 @@ export const SOURCES = {
     title: "root namespace fixed by an empty folder",
     meaning:
       "The server started over a folder without objects, and the mesh configuration names no root namespace: none could be chosen by objects.",
-    effect: "Objects for the whole mesh count in the server's own namespace alone, until the next start.",
+    effect: "Objects for the whole mesh count only in the server's own namespace, until the next start.",
     fix: "Write rootNamespace into the mesh configuration, or fill the folder and restart the server.",
   },
   "outside-root-namespace": {

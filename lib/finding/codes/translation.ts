@@ -162,7 +162,7 @@ export const TRANSLATION = {
   "rollout-at-once": {
     code: "MSH1139",
     title: "edit that was not staged",
-    meaning: "An object has a plan of a staged rollout, but its newest version must not be at some proxies alone.",
+    meaning: "An object has a plan of a staged rollout, but its newest version must not be at only some proxies.",
     effect: "The newest version went to all proxies at once.",
     fix: "Nothing needs to be done. The next edit is staged if it changes nothing that protects.",
   },

@@ -1,6 +1,6 @@
 /**
- * Isolation of listeners: of the listeners with one port and protocol, a request belongs to the listener with the most
- * specific hostname alone, also if that listener has no route for the request.
+ * Isolation of listeners: of the listeners with one port and protocol, a request belongs only to the listener with the
+ * most specific hostname, also if that listener has no route for the request.
  *
  * The server name of the TLS handshake gives each connection to one HTTPS listener. HTTP/2 clients reuse a connection for
  * all hosts of a certificate, so a request for another listener may come over the connection. The answer to such a request

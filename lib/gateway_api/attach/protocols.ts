@@ -18,7 +18,7 @@ export function expectedProtocol({ protocol, port }: ApiListener, role: ClassRol
   if (isTunnelClass(role)) {
     return protocol === "HBONE" && isTunnelPort(port)
       ? undefined
-      : `HBONE on port ${TUNNEL_PORT}, because the class is for HBONE alone`;
+      : `HBONE on port ${TUNNEL_PORT}, because the class is only for HBONE`;
   }
   const known = LISTENER_PROTOCOLS.find((one) => one === protocol);
   // A gateway of another cluster may take tunnels.

@@ -16,7 +16,7 @@ import type { ConfigObject } from "../../config/types.ts";
 /** How attachment reads objects and facts. */
 export type AttachReader = Pick<DerivationReader, "object" | "objects" | "fact">;
 
-/** How views of Gateways are read: also the ListenerSets of one Gateway alone. */
+/** How views of Gateways are read: also the ListenerSets of only one Gateway. */
 export type ViewReader = AttachReader & Pick<DerivationReader, "members">;
 
 /** Kinds of routes. */

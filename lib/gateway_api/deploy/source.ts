@@ -84,7 +84,7 @@ const OF_PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Hash of the inputs of a Gateway's pods that belong to the Gateway alone. If the rendered pods change and the hash stays,
+ * Hash of the inputs of a Gateway's pods that belong only to the Gateway. If the rendered pods change and the hash stays,
  * then an input has changed that many Gateways share. Only a template of a user reads listeners for pods.
  */
 export function ownInputs(

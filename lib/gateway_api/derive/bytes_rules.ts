@@ -21,7 +21,7 @@ export type BytesRoute = ConfigObject<"TCPRoute"> | ConfigObject<"TLSRoute"> | C
 /** A route that is attached to a listener. */
 export interface AttachedBytesRoute {
   readonly route: BytesRoute;
-  /** Server names within the hostnames of listener and route; `*`: any. Never empty. Used for TLSRoutes alone. */
+  /** Server names within the hostnames of listener and route; `*`: any. Never empty. Used only for TLSRoutes. */
   readonly hostnames: readonly string[];
   /** A rule of such a route has no matches, so the first rule takes all connections. */
   readonly resolved: Pick<ResolvedRoute, "rules">;

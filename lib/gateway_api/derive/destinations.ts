@@ -90,7 +90,7 @@ function filtersOf(
   if (wrong === undefined) return filters;
   const expected = alone
     ? "a filter other than RequestMirror"
-    : "filters of headers alone, because the rule has other backends";
+    : "only filters of headers, because the rule has other backends";
   report("InvalidFilter", field, wrong[0], expected);
   return undefined;
 }

@@ -131,7 +131,7 @@ function secretsOf({ tls, derived }: ServedListener, client: AuthorityObject | u
   const secrets = new Set(used.map(({ namespace, name }) => `${namespace}/${name}`));
   const [first] = certificates;
   // The authorities are in the Secret of the first certificate, or in the Secret with `-cacert` behind the name. A grant
-  // names only the first of both, so the other is read in the Gateway's namespace alone.
+  // names only the first of both, so the other is read only in the Gateway's namespace.
   const beside = certificateFrom === "secrets" && clients !== "none" && authorities.length === 0;
   if (beside && first?.namespace === derived.namespace) secrets.add(`${first.namespace}/${first.name}-cacert`);
   return secrets;

@@ -8,7 +8,7 @@ import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 import { type InferencePool, poolHost, poolPort } from "../attach/pools.ts";
 import { poolObjectName } from "./names.ts";
 
-/** Keeps the mesh from giving the pool an address. Clients reach a pool through Gateways alone. */
+/** Keeps the mesh from giving the pool an address. Clients reach a pool only through Gateways. */
 const NO_ADDRESS = { "networking.mesh.io/enable-autoallocate-ip": "false" } as const;
 
 /** The ServiceEntry of a pool. @param users Namespaces of the Gateways that lead to the pool; never empty */

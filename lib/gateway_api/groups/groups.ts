@@ -2,7 +2,7 @@
  * The groups in which objects of the Gateway API are derived.
  *
  *     gateway/NAMESPACE/NAME   a Gateway, its ListenerSets, and routes at the Gateway
- *     sets/GATEWAY             the ListenerSets of a Gateway alone; the views of the Gateway read this group
+ *     sets/GATEWAY             only the ListenerSets of a Gateway; the views of the Gateway read this group
  *     set/NAMESPACE/NAME       routes at a ListenerSet; the Gateway of the set reads this group
  *     mesh/KIND/NAMESPACE/NAME routes at a Service or a ServiceEntry
  *     pool/NAMESPACE/NAME      an InferencePool, and the HTTPRoutes that lead to the pool

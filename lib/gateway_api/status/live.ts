@@ -141,7 +141,7 @@ function verdictOf({ status, reason, message }: Readonly<Record<string, unknown>
   return { status: status as ConditionVerdict["status"], reason: `${reason}`, message: `${message}` };
 }
 
-/** Whether two messages about proxies differ in numbers alone. The words of proxies follow a colon. */
+/** Whether two messages about proxies differ only in numbers. The words of proxies follow a colon. */
 function differInNumbers(one: string, other: string): boolean {
   return wordsIn(one) === wordsIn(other);
 }

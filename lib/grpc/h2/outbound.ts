@@ -232,7 +232,7 @@ export class Outbound {
     });
   }
 
-  /** Hands over as much as windows, share and turn allow. Control frames alone wait for no turn. */
+  /** Hands over as much as windows, share and turn allow. Only control frames wait for no turn. */
   flush(): void {
     if (this.#closed || this.#transport.destroyed) return;
     const { turns } = this.#budget;

@@ -55,7 +55,7 @@ export function gatewayInput(request: GatewayPodRequest, settings: InjectionSett
   };
 }
 
-/** The proxy of the pod, as the built-in template `gateway` makes it. A waypoint listens on high ports alone. */
+/** The proxy of the pod, as the built-in template `gateway` makes it. A waypoint listens only on high ports. */
 export function gatewayPart(input: SidecarInput): PodPart {
   return input.role === "waypoint" ? { ...sidecarPart(input), rest: {} } : BUILT_IN["gateway"]!(input);
 }

@@ -69,7 +69,7 @@ export function mergedMetrics(
   if (port === String(statusPort)) return { annotations: own, variable: before, warnings: [] };
   const problem = applicationProblem(path, port);
   if (problem !== undefined) {
-    return { annotations: own, variable: undefined, warnings: [`${problem}: the proxy's metrics are served alone`] };
+    return { annotations: own, variable: undefined, warnings: [`${problem}: only the proxy's metrics are served`] };
   }
   const given = { ...(scrape && { scrape }), ...(path && { path }), ...(port && { port }) };
   const variable = Object.keys(given).length === 0 ? undefined : JSON.stringify(given);

@@ -33,7 +33,7 @@ export function withSource<T extends object>(object: T, source: unknown): T {
   return object;
 }
 
-/** A value in the form of JSON: data alone, with the API's names of fields. */
+/** A value in the form of JSON: only data, with the API's names of fields. */
 export function plainTree(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainTree);
   if (typeof value !== "object" || value === null) return value;

@@ -24,7 +24,7 @@ const listOf = <T extends z.ZodType>(item: T) =>
 
 const partSchema = z.object({
   // A template cannot set other metadata of a pod, so other metadata are refused instead of lost.
-  metadata: z.strictObject({ labels: texts, annotations: texts }, { error: "labels and annotations alone" }).nullish(),
+  metadata: z.strictObject({ labels: texts, annotations: texts }, { error: "only labels and annotations" }).nullish(),
   spec: z.looseObject({
     containers: listOf(podContainer),
     initContainers: listOf(podContainer),

@@ -270,7 +270,7 @@ export const SIGNING_RIGHTS: readonly Node[] = granted("ClusterRole", "meshd-sig
     rule(["certificates.k8s.io"], ["certificatesigningrequests"], ["create", "list", "watch", "delete"]),
   ),
   noted(
-    "Approval of requests for these signers alone. Without these two rules somebody else has to approve the requests.",
+    "Approval of requests only for these signers. Without these two rules somebody else has to approve the requests.",
     rule(["certificates.k8s.io"], ["certificatesigningrequests/approval"], ["patch"]),
   ),
   ruleOf(["certificates.k8s.io"], ["signers"], ["issuers.example.com/mesh"], ["approve"]),

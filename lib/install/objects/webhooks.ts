@@ -16,7 +16,7 @@ function clientConfig(path: string): Node {
 }
 
 /**
- * Validation by the default revision alone. So an object is judged once, and the removal of another revision leaves the
+ * Validation only by the default revision. So an object is judged once, and the removal of another revision leaves the
  * judgement in force.
  */
 export const VALIDATION: Node = {
@@ -50,7 +50,7 @@ const PLACEHOLDERS = { revision: "{revision}", namespace: "{namespace}" } as con
  * The entries of the injector as nodes.
  *
  * @param revision Value of the labels that choose pods: a revision or a tag.
- * @param ifDefault Puts an entry of the default revision alone under a condition. Undefined: such entries are left out.
+ * @param ifDefault Puts an entry that only the default revision has under a condition. Undefined: such entries are left out.
  */
 function entries(revision: Node, ifDefault?: (entry: Node) => Node): readonly Node[] {
   const known = { [PLACEHOLDERS.revision]: revision, [PLACEHOLDERS.namespace]: NAMESPACE };

@@ -37,7 +37,7 @@ export function injectionConflicts({ webhooks, planned, namespaces }: ClusterFac
   if (conflicts.size > 0) {
     return [...conflicts.values()].map(({ state, message, namespaces }): PrecheckResult => ({
       ...{ check, state, message: `${message} ${listedNames([...namespaces])}` },
-      fix: "Label each namespace for one revision alone, or remove the webhook that is not used any more.",
+      fix: "Label each namespace for only one revision, or remove the webhook that is not used any more.",
     }));
   }
   const others = all.filter(({ metadata }) => !own.has(metadata.name)).map(titleOf);

@@ -132,7 +132,7 @@ export const VALUES = {
   "meshd.priorityClassName": row(
     anyText,
     "mesh-control-plane",
-    "Priority class of the servers; empty: none. `mesh-control-plane` is among the objects. Some clusters admit `system-cluster-critical` in kube-system alone.",
+    "Priority class of the servers; empty: none. `mesh-control-plane` is among the objects. Some clusters admit `system-cluster-critical` only in kube-system.",
   ),
   "meshd.topologySpreadConstraints": row(
     list,

@@ -1,5 +1,5 @@
 /**
- * Variables of pilot-agent alone.
+ * Variables that only pilot-agent reads.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Variables of install-cni alone. Most variables pair with a flag, and a given flag wins.
+ * Variables that only install-cni reads. Most variables pair with a flag, and a given flag wins.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Variables of pilot-discovery alone.
+ * Variables that only pilot-discovery reads.
  *
  * @module
  */

@@ -23,7 +23,7 @@ export type TemplateNode =
 /** A part with inner parts. */
 export interface BlockNode {
   readonly kind: "if" | "with" | "range";
-  /** Variables from `range` and `with`: index and element, or the element alone. */
+  /** Variables from `range` and `with`: index and element, or only the element. */
   readonly names: readonly string[];
   readonly pipe: Pipe;
   readonly body: readonly TemplateNode[];

@@ -29,7 +29,7 @@ export interface PolicyReach {
   readonly selectsGateways?: boolean;
   /** Objects without selector and target hold for the waypoints of their namespace, too. Default: false. */
   readonly holdsAtWaypoints?: boolean;
-  /** Default: a workload has the Gateway of its label alone. */
+  /** Default: a workload has only the Gateway of its label. */
   readonly targets?: FindTargets;
 }
 

@@ -39,7 +39,7 @@ export type RootReach = "any" | "all";
 
 interface SelectingRow<K extends SelectingKind> {
   readonly root: RootReach;
-  /** With selectors for gateways switched off, workloads of Gateways of the Gateway API are chosen by targets alone. */
+  /** With selectors for gateways switched off, workloads of Gateways of the Gateway API are chosen only by targets. */
   readonly switched?: true;
   readonly selection: (spec: ConfigObject<K>["spec"]) => Selection;
 }

@@ -120,7 +120,7 @@ const WAYPOINT_CLASSES = ["mesh-waypoint", "istio-waypoint"];
 
 /**
  * Keys of the objects whose policies only an unused waypoint can enforce for an object: a policy that names one of these
- * keys closes the object. A policy of the waypoint itself is meant for the waypoint's traffic alone: by default not for
+ * keys closes the object. A policy of the waypoint itself is meant only for the waypoint's traffic: by default not for
  * connections to the addresses of workloads.
  *
  * @param waypoint `namespace/name`

@@ -31,7 +31,7 @@ export function findPod(wanted: string, workloads: readonly ImpliedProxy[], opti
   throw new NoSuchProxy(`no pod ${name} is known; ${listed(there, `namespace ${namespace} has`)}`);
 }
 
-/** A name that one namespace alone has. */
+/** A name that only one namespace has. */
 function alone(name: string, workloads: readonly ImpliedProxy[]): FoundProxy {
   const named = workloads.filter((one) => one.name === name || one.entry === name);
   const namespaces = new Set(named.map(({ namespace }) => namespace));

@@ -57,9 +57,9 @@ export interface BlastRadius {
   readonly proxies: {
     readonly compared: number;
     readonly changed: number;
-    /** Named by the new texts alone. */
+    /** Named only by the new texts. */
     readonly added: readonly string[];
-    /** Named by the old texts alone. */
+    /** Named only by the old texts. */
     readonly gone: readonly string[];
   };
   /** Most proxies first. */

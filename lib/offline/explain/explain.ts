@@ -139,7 +139,7 @@ function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorl
   const { meta: { namespace, name }, origin } = manifest.fact;
   const at = place(origin, "");
   const where = at === undefined ? "" : ` (${at.file}:${at.line})`;
-  yield `Service ${namespace}/${name} is known from its manifest alone${where}, and Services of manifests are served ` +
+  yield `Service ${namespace}/${name} is known only from its manifest${where}, and Services of manifests are served ` +
     `only with --registries=File: proxies get no cluster and no endpoints of it`;
 }
 
@@ -387,7 +387,7 @@ function withoutProxy(resolved: ResolvedHost, resolver: Resolver): Simulation {
   // Without a virtual address the client dials one of the endpoints.
   if (!service.addresses.includes(ip)) return leadingTo("ORIGINAL_DST", [plain(dialled)]);
   if (service.provider !== "Orch") {
-    const why = `who answers at ${ip}, an address that proxies alone know`;
+    const why = `who answers at ${ip}, an address that only proxies know`;
     return { steps: [], outcome: { kind: "unknown", why } };
   }
   if (!endpoints.some(({ health }) => health === "healthy")) {

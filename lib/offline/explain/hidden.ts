@@ -137,5 +137,5 @@ function importsOf(sidecar: Sidecar, namespace: string) {
 }
 
 function exportText(to: readonly string[]): string {
-  return to[0] === "~" ? "exported to nobody" : `exported to ${to.join(", ")} alone`;
+  return to[0] === "~" ? "exported to nobody" : `exported only to ${to.join(", ")}`;
 }

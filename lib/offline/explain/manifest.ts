@@ -1,5 +1,5 @@
 /**
- * Services known from manifests alone. Proxies have no clusters and endpoints for such services yet. A request to such
+ * Services known only from manifests. Proxies have no clusters and endpoints for such services yet. A request to such
  * a service passes through to its virtual address, and the orchestrator chooses the endpoint.
  *
  * @module

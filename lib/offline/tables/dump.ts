@@ -16,7 +16,7 @@ export interface Dump {
   /** `ClusterLoadAssignment`s. Absent in Envoy's page without `include_eds`. */
   readonly endpoints: readonly DumpJson[] | undefined;
   readonly secrets: readonly DumpedSecret[];
-  /** Envoy alone knows its bootstrap. */
+  /** Only Envoy knows its bootstrap. */
   readonly bootstrap: DumpJson | undefined;
 }
 

@@ -228,7 +228,7 @@ function userOf(name: string, row: User, path: string): ConfigUser {
   );
   const key = held(path, row["client-key-data"], row["client-key"], `users[${name}].client-key-data`);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new Error(`${path}: users[${name}]: got a client certificate or a key alone, expected both`);
+    throw new Error(`${path}: users[${name}]: got only one of client certificate and key, expected both`);
   }
   // A file has precedence over a token: the token is the file's content at the time when the config was written.
   const token: Held | undefined = row.tokenFile

@@ -30,7 +30,7 @@ export type AccessPlace =
 export interface PlaceHints {
   /** `--orchconfig`; undefined: not given. */
   readonly flag: string | undefined;
-  /** `--context`, which files alone can have: the pod's account does not count then. Default: the current context. */
+  /** `--context`, which only files can have: the pod's account does not count then. Default: the current context. */
   readonly context?: string | undefined;
   /** Variable `KUBECONFIG`: files, separated by colons; empty: no files. */
   readonly variable: string;

@@ -119,7 +119,7 @@ export async function applyObject(
 /**
  * Merges fields into an object (RFC 7396): null removes a field, and a list replaces a list.
  *
- * @param change With `metadata.resourceVersion`, the patch is for that version alone. Another version is a conflict.
+ * @param change With `metadata.resourceVersion`, the patch is only for that version. Another version is a conflict.
  * @param subresource `status`: for fields that only programs write; `approval` of a signing request.
  */
 export async function patchObject(

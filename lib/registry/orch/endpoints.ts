@@ -81,7 +81,7 @@ export function buildEndpoints(
 /** The endpoints of a workload entry that a service selects. */
 export function entryEndpoints(workload: Workload, labels: Labels, of: OrchService): Endpoint[] {
   const [address] = workload.addresses;
-  // Clusters of such a service get addresses alone.
+  // Clusters of such a service get only addresses.
   if (address === undefined || !isIp(address)) return [];
   return of.ports.flatMap((port): Endpoint[] => {
     const byName = typeof port.targetPort === "string" ? port.targetPort : undefined;

@@ -79,7 +79,7 @@ export class RegistryObjects {
    */
   put(fact: RegistryFact, affected: AffectedObjects): boolean {
     const old = this.#take(fact.kind, idOf(fact), affected);
-    // The map of a kind holds objects of this kind alone. The compiler cannot follow the rule for a kind unknown at
+    // The map of a kind holds only objects of this kind. The compiler cannot follow the rule for a kind unknown at
     // compile time.
     (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
     this.#index(fact, true);

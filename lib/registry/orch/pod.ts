@@ -138,7 +138,7 @@ function servedPorts(pod: OrchPod, services: Iterable<OrchService>): ServedPort[
       if (number !== undefined) served.push({ service: key, portName: port.name, port: number });
     }
   }
-  // A copy has room for its items alone. A list that grew has room for seventeen, and each pod keeps a list.
+  // A copy has room only for its items. A list that grew has room for seventeen, and each pod keeps a list.
   return served.toSorted((a, b) => a.service === b.service ? 0 : a.service < b.service ? -1 : 1);
 }
 

@@ -16,7 +16,7 @@ import { externalNameOf, standInAddresses, writtenAddresses } from "./stand_in.t
 import { EXPORT_TO_ANNOTATION } from "../../config/spelling/spelling.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
-/** A service with facts for the registry alone. */
+/** A service with facts only for the registry. */
 export interface OrchService {
   /** `namespace/name`. */
   readonly id: string;

@@ -312,7 +312,7 @@ export class ServiceEntryRegistry implements Registry {
    * Makes the touched services again and reports differences: services first, so that endpoints have their services.
    *
    * @param touched Services with changed entries.
-   * @param selecting Services with changes of the selected workloads alone.
+   * @param selecting Services with only changes of the selected workloads.
    */
   *#report(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): Generator<void, void> {
     let count = 0;

@@ -20,7 +20,7 @@ import { DEFAULT_TLS_POLICY, type TlsPolicy } from "./tls_policy.ts";
 
 /** How a TLS listener behaves. */
 export interface TlsListenOptions {
-  /** Protocols offered by ALPN, the preferred protocol first. Default: `h2` alone. */
+  /** Protocols offered by ALPN, the preferred protocol first. Default: only `h2`. */
   readonly protocols?: readonly string[];
   /** Versions and cipher suites. Default {@linkcode DEFAULT_TLS_POLICY}. */
   readonly policy?: TlsPolicy;

@@ -2,7 +2,7 @@
  * The chain of a TLS peer, judged again by the rules of certificates.
  *
  * The runtime's TLS (Deno 2.8.3: webpki) verifies signatures, dates and names only. It accepts certificates signed by
- * an authority without the right to sign, and certificates whose key is for encipherment alone. OpenSSL and the proxies
+ * an authority without the right to sign, and certificates whose key is only for encipherment. OpenSSL and the proxies
  * refuse both, and so does this module.
  *
  * @module

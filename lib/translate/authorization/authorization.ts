@@ -82,7 +82,7 @@ export class Authorization {
   }
 
   /**
-   * Findings about policies at a port that carries bytes alone.
+   * Findings about policies at a port that carries only bytes.
    *
    * @param port The port's number. Rules for other ports alone make no finding.
    */

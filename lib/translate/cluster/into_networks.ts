@@ -23,7 +23,7 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 /**
  * The clusters. Empty for a proxy that makes no connections by HBONE into other networks. Both accept any workload of the
  * mesh: the identities required of a service are in the metadata of the service's cluster and are verified in the inner
- * connection. The gateway is trusted with the name of the service alone.
+ * connection. The gateway is trusted only with the name of the service.
  */
 export function intoNetworksClusters(read: Reader): Built<Cluster>[] {
   const identity = read.settings.multiNetwork && sendsHbone(read) ? clientIdentity(read) : undefined;

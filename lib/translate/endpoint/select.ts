@@ -80,7 +80,7 @@ export function nearEntrances(
  *     client ── CONNECT HOST:PORT, mutual TLS ──> gateway of the network :15008
  *         └──── CONNECT HOST:PORT, mutual TLS ─────────┴──> workload or waypoint :15008
  *
- * The gateway sees the outer CONNECT alone. The inner connection ends at the workload, whose identity the client verifies.
+ * The gateway sees only the outer CONNECT. The inner connection ends at the workload, whose identity the client verifies.
  *
  * - `hbone`: through a gateway that takes HBONE. The waypoint of a global service takes HBONE for all its workloads.
  * - `closed`: the endpoint takes HBONE, and the proxy cannot reach it there: the service is not global, or the network has

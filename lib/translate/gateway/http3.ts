@@ -31,7 +31,7 @@ const OFFER_LIFETIME_S = 86_400;
 /** The codec of an HTTP connection manager of a QUIC listener. */
 export const HTTP3_CODEC = { codec_type: Codec.HTTP3, http3_protocol_options: {} } as const;
 
-/** Whether gateways accept HTTP/3 at all: FIPS 140-2 ends at TLS 1.2, and QUIC is TLS 1.3 alone. */
+/** Whether gateways accept HTTP/3 at all: FIPS 140-2 ends at TLS 1.2, and QUIC is only TLS 1.3. */
 export function takesHttp3({ settings }: Reader): boolean {
   return settings.http3 && settings.compliancePolicy === "";
 }

@@ -63,7 +63,7 @@ const UNAVAILABLE = { key: "grpc-status", value: "14" } as const;
  * Marks the answers of an inbound proxy that could not connect to its workload.
  *
  * A server that closes its port at SIGTERM is called until its callers know of its end. The server has seen nothing of
- * the request, and another replica may answer; the inbound proxy alone knows this. The default retry condition
+ * the request, and another replica may answer; only the inbound proxy knows this. The default retry condition
  * `unavailable` of callers reads the header in answers to all requests.
  */
 export const MARKS_UNREACHED: Pick<HttpConnectionManager, "local_reply_config"> = {

@@ -61,7 +61,7 @@ export interface TranslatorOptions {
 
 /** Objects of which only some proxies have the newest version, the candidate. */
 export interface StagedCandidates {
-  /** The name of a proxy's set of candidates. Undefined: the proxy has settled objects alone. */
+  /** The name of a proxy's set of candidates. Undefined: the proxy has only settled objects. */
   of(proxy: Proxy): string | undefined;
   /** The objects of a set of candidates. */
   fork(name: string): ForkContent;

@@ -102,7 +102,7 @@ export interface ProxyProperties {
   readonly allOfWaypoint?: PolicyWorkload;
   /** Of a waypoint: the namespaces of these objects, each once. */
   readonly policyNamespaces?: readonly string[];
-  /** The name of the fork of the mesh with the proxy's candidates. Absent: the proxy has settled objects alone. */
+  /** The name of the fork of the mesh with the proxy's candidates. Absent: the proxy has only settled objects. */
   readonly candidates?: string;
   /** Labels of the workload. Use `Reader.derived` only: nearly every workload has different labels. */
   readonly labels: Readonly<Record<string, string>>;

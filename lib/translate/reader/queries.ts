@@ -109,7 +109,7 @@ export const QUERIES = {
   identities: thing(identitiesOf, MESH_KEY.service, MESH_KEY.identities),
   /** Whether some visible service has a host under a wildcard (`*.example.com`). */
   hasServiceUnder: thing(({ scope }, pattern): boolean => scope.hasServiceUnder(pattern), MESH_KEY.service),
-  /** Where workloads of a namespace take plain connections alone. Undefined: nowhere. */
+  /** Where workloads of a namespace take only plain connections. Undefined: nowhere. */
   refusedPeerTls: thing(
     ({ mesh }, namespace): RefusedPeerTls | undefined => mesh.peerAuthentications.refusedIn(namespace),
     MESH_KEY.refusedPeerTls,
@@ -314,7 +314,7 @@ export function virtualServiceAt(protocol: RuleProtocol, at: number): VirtualSer
 }
 
 function newVirtualService(protocol: RuleProtocol, at: number): VirtualServiceQuery {
-  // The service decides too: the rules of a virtual service may be for the service of one namespace alone.
+  // The service decides too: the rules of a virtual service may be only for the service of one namespace.
   return thing(
     ({ scope }, host) => scope.virtualService(host, protocol, at),
     MESH_KEY.virtualService,

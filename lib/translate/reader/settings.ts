@@ -46,7 +46,7 @@ export interface TranslateSettings {
   readonly httpByAddress: boolean;
   readonly enable100ContinueHeaders: boolean;
   readonly enableEdsForHeadless: boolean;
-  /** Names of headless services stand for endpoints of all clusters, not of the proxy's own alone. */
+  /** Names of headless services stand for endpoints of all clusters, not only of the proxy's own. */
   readonly multiclusterHeadless: boolean;
   readonly enableLocalityWeightedLb: boolean;
   readonly sendUnhealthyEndpoints: boolean;

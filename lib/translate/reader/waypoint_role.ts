@@ -1,5 +1,5 @@
 /**
- * A waypoint in the roles of its services: policies name a service, and hold in the chains of that service alone.
+ * A waypoint in the roles of its services: policies name a service, and hold only in the chains of that service.
  *
  *     proxy ──> waypoint itself     policies of its Gateway and its class
  *           └─> for a service       policies of the Gateway, the class and the service

@@ -11,7 +11,7 @@ import { boundedDuration } from "../values/wire_limits.ts";
 
 type RetryPolicy = envoy.config.route.v3.RetryPolicy;
 
-/** Default conditions: failures for which the server cannot have processed the request. */
+/** Default conditions. Most of these failures come before the destination processes the request. */
 const DEFAULT_RETRY_ON = "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
 const DEFAULT_ATTEMPTS = 2;
 /** Attempts per retry to find an untried host. */

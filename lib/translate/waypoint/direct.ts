@@ -4,7 +4,7 @@
  *     connect_terminate ─ address of a workload ─┬─ direct ────────> encap ──> connect_originate ──> workload :15008
  *                                                └─ direct_plain ──> the dialled address
  *
- * The addresses are in a route configuration alone. So a workload that comes or goes changes no listener, and no
+ * The addresses are only in a route configuration. So a workload that comes or goes changes no listener, and no
  * connection of another workload ends. The chains have the policies of the waypoint itself.
  *
  * @module
@@ -42,7 +42,7 @@ export interface DirectChains {
   readonly chains: readonly FilterChain[];
 }
 
-/** The chains of all direct listeners; empty: the waypoint is for services alone. */
+/** The chains of all direct listeners; empty: the waypoint is only for services. */
 export interface BuiltDirectChains {
   readonly listeners: readonly DirectChains[];
   readonly causes: readonly string[];
@@ -117,7 +117,7 @@ export interface DirectGroups {
 
 /** What is known about an address. */
 interface DirectAddress {
-  /** The address counts for the workloads of this namespace alone. */
+  /** The address counts only for the workloads of this namespace. */
   readonly namespace: string;
   takesHbone: boolean;
   /** Accounts of the workloads with the address; undefined: the account of one is not known. */

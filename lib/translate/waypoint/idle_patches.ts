@@ -27,7 +27,7 @@ export function idlePatches(read: Reader): Finding[] {
 function whyIdle(patch: CompiledPatch): string | undefined {
   const { applyTo, operation, context, listener, cluster } = patch;
   if (!isFor(patch, "SIDECAR_INBOUND")) {
-    return `its context is ${context}, and a waypoint has SIDECAR_INBOUND alone`;
+    return `its context is ${context}, and a waypoint has only SIDECAR_INBOUND`;
   }
   const name = listener?.name ?? "";
   if (TUNNEL_LISTENERS.has(name)) return `the listener ${name} is not patched (filter chains of ${MAIN_INTERNAL} are)`;

@@ -1,5 +1,5 @@
 /**
- * The routes of CONNECT requests by names of services. Clients of other networks know the names alone.
+ * The routes of CONNECT requests by names of services. Clients of other networks know only the names.
  *
  *     at a gateway between networks    HOST:PORT ──> the workloads of the service in the gateway's network, unopened
  *     at a waypoint                    HOST:PORT ──> as if the client had dialled the address of the service

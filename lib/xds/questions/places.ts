@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 /** Places of clients with the same identity, so that no identity keeps others from asking. */
 const AT_ONCE_OF_ONE = 2;
 /**
- * Places of clients with access to their own proxies alone. Such clients are the many workloads, and must not keep
+ * Places of clients with access only to their own proxies. Such clients are the many workloads, and must not keep
  * operators from asking.
  */
 const AT_ONCE_CONFINED = 4;
@@ -18,7 +18,7 @@ const AT_ONCE_CONFINED = 4;
 export interface MostPlaces {
   readonly all: number;
   readonly ofOne: number;
-  /** Of all clients with access to their own resources alone. */
+  /** Of all clients with access only to their own resources. */
   readonly confined: number;
 }
 

@@ -12,13 +12,13 @@ import { CA, Place, PRIMARY } from "../support/place.ts";
 
 const server = new URL("https://10.0.0.1:6443");
 
-/** The desired with some options changed. */
+/** The desired state with some options changed. */
 function desired(place: Place, more: Partial<DesiredStateOptions> = {}) {
   const made = currentDesiredState(place.desiredStateOptions(server, { port: "6443", ...more }));
   return { ...made, access: readOrchConfig(made.orchConfig) };
 }
 
-Deno.test("where the API is, by which CA and token: address, port, --orch-ca-file, --skip-tls-verify", () => {
+Deno.test("options choose the address and port of the API, and the CA that verifies the API", () => {
   using place = new Place();
   assert.deepEqual(desired(place).access, { server: "https://10.0.0.1:6443", ca: CA, token: "token-1" });
   assert.equal(desired(place, { host: "fd00::1", port: "443" }).access.server, "https://[fd00::1]:443");
@@ -29,7 +29,7 @@ Deno.test("where the API is, by which CA and token: address, port, --orch-ca-fil
   assert.equal(desired(place, { skipTlsVerify: true }).access.ca, undefined, "no CA is needed then");
 });
 
-Deno.test("the plugin's settings: level, namespaces, lock, a template's members, from a text or a file", () => {
+Deno.test("options become settings of the plugin, and a template, as text or file, overrides the options", () => {
   using place = new Place();
   const entry = (more: Partial<DesiredStateOptions>) => desired(place, more).entry;
   assert.equal(entry({ logLevel: "debug" })["plugin_log_level"], "debug");
@@ -58,7 +58,7 @@ Deno.test("a file that cannot be read is named, and counted as the part that it 
   );
 });
 
-Deno.test("an executable that the node has by other means is neither placed nor removed", () => {
+Deno.test("a skipped executable is neither placed nor removed", () => {
   using place = new Place();
   place.config("10-a.conflist", PRIMARY);
   Deno.writeTextFileSync(`${place.folders.bin}/mesh-cni`, "the node's own", { mode: 0o755 });

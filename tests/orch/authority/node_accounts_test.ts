@@ -77,7 +77,7 @@ test("a program on a node gets certificates of the workloads that run there, and
       [
         await tokenOf(server, namespace, "cart"),
         idOf("node"),
-        refusal(`account ${namespace}/cart may ask for its own certificate alone$`),
+        refusal(`account ${namespace}/cart may ask only for its own certificate$`),
       ],
       [
         await tokenOf(server, namespace, "node"),

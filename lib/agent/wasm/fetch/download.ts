@@ -100,7 +100,7 @@ export function isInsecure({ insecure }: DownloadRules, url: URL): boolean {
 }
 
 /**
- * Sends a request, and follows redirects. Credentials go to the original host alone.
+ * Sends a request, and follows redirects. Credentials go only to the original host.
  * @throws {FetchFault} When there is no answer.
  */
 export async function download(

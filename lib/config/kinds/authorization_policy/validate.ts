@@ -27,7 +27,7 @@ export const validateAuthorizationPolicy: Validate<AuthorizationPolicySpec> = (s
       report.warning(
         at,
         rule,
-        "ports in the rule: the rule reads HTTP alone, and denies all traffic of TCP ports if it names no ports",
+        "ports in the rule: the rule reads only HTTP, and denies all traffic of TCP ports if it names no ports",
       );
     }
   });

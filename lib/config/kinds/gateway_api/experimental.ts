@@ -97,7 +97,7 @@ export interface RetryConstraint extends Of<typeof retryConstraint> {}
 export const xBackendTrafficPolicy = message({
   /** The targets, in the namespace of the policy. */
   targetRefs: required(limitedList(list(localRef), { min: 1, max: 16 }), "1 to 16 targets"),
-  /** Limits the retries of all requests to a target. Absent: retries follow the routes alone. */
+  /** Limits the retries of all requests to a target. Absent: retries follow only the routes. */
   retryConstraint,
   /** Requests of one session go to one endpoint. A session of a route's rule has precedence. */
   sessionPersistence,

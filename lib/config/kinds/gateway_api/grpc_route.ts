@@ -34,7 +34,7 @@ const filters = limitedList(list(filter), { max: 16 });
 
 const backend = message({
   ...weightedFields,
-  /** Filters of calls to this backend alone. */
+  /** Filters of calls only to this backend. */
   filters,
 });
 

@@ -201,7 +201,7 @@ const filters = limitedList(list(filter), { max: 16 });
 
 const backend = message({
   ...weightedFields,
-  /** Filters of requests to this backend alone. */
+  /** Filters of requests only to this backend. */
   filters,
 });
 

@@ -94,7 +94,7 @@ const httpRouteDestination = message({
 
 /** A weighted destination. */
 export interface HttpRouteDestination extends Of<typeof httpRouteDestination> {
-  /** Set by derivations alone. */
+  /** Set only by derivations. */
   readonly internal?: InternalDestination;
 }
 
@@ -107,7 +107,7 @@ const writtenRouteDestination = message({
 
 /** A weighted destination of a TCP or TLS rule. */
 export interface RouteDestination extends Of<typeof writtenRouteDestination> {
-  /** Set by derivations alone. */
+  /** Set only by derivations. */
   readonly internal?: InternalBytesDestination;
 }
 
@@ -306,7 +306,7 @@ const httpRoute = message({
 export interface HttpRoute extends Of<typeof httpRoute> {
   /** Destinations with weights. */
   readonly route?: readonly HttpRouteDestination[];
-  /** Set by derivations alone. */
+  /** Set only by derivations. */
   readonly internal?: InternalRule;
 }
 
@@ -385,6 +385,6 @@ export const virtualService = message({
 export interface VirtualServiceSpec extends Of<typeof virtualService> {
   /** Rules for HTTP; the first matching rule decides. */
   readonly http?: readonly HttpRoute[];
-  /** Set by derivations alone. */
+  /** Set only by derivations. */
   readonly internal?: InternalVirtualService;
 }

@@ -8,7 +8,7 @@
  *
  * and by the mode of mutual TLS:
  *
- *     STRICT       mutual TLS alone
+ *     STRICT       only mutual TLS
  *     PERMISSIVE   mutual TLS of those that offer a sidecar's protocols, and all of the above
  *     DISABLE      all of the above
  *

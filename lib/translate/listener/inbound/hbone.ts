@@ -56,7 +56,7 @@ export function hboneListeners(read: Reader, served: readonly InboundTarget[]): 
   };
 }
 
-/** Clients in other networks know the names of services alone. A service of scope GLOBAL is known to such clients. */
+/** Clients in other networks know only the names of services. A service of scope GLOBAL is known to such clients. */
 function namedConnects(read: Reader, served: readonly InboundTarget[]): NamedConnect[] {
   if (!read.settings.multiNetwork) return [];
   const named = new Map<string, NamedConnect>();

@@ -147,7 +147,7 @@ function addresslessContributions(port: Port): ListenerContribution[] {
   return addresses.map((address) => ownContribution(port, [address]));
 }
 
-/** At addresses of the service alone: every connection is for the service. */
+/** Only at addresses of the service: every connection is for the service. */
 function ownContribution(port: Port, binds: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, [], { byName: false, shared: false });
   return contribution(port, binds, chains, `${port.service.hostname}:${port.number}`);

@@ -49,13 +49,13 @@ const SETS = {
 /** Type URLs of per-proxy resources. */
 export const OWN_TYPES: ReadonlySet<string> = new Set(Object.keys(SETS));
 
-/** The per-proxy resources of a type; undefined: such resources are shared alone. */
+/** The per-proxy resources of a type; undefined: the proxy has only shared resources of the type. */
 export function ownSet(own: PerProxyResources | undefined, typeUrl: string): ResourceSet | undefined {
   const name = SETS[typeUrl as keyof typeof SETS];
   return own === undefined || name === undefined ? undefined : own[name];
 }
 
-/** A set with just these resources, made from another set by the differences. */
+/** A set with exactly these resources. Built from the earlier set, with which the new set shares equal buckets. */
 export function replaced(set: ResourceSet, resources: readonly EncodedResource[]): ResourceSet {
   const names = new Set(resources.map((resource) => resource.name));
   return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
