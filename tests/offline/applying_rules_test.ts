@@ -219,7 +219,7 @@ Deno.test("where no rule decides, the finding names the clients of the subset, a
     WORLD + route("client", "own") + rule("prod", "own", { exportTo, ...subset("v1") });
   assert.equal(await ask(yaml(["prod"]), "client/app-1"), "chosen of own.prod:8000 > 503");
   assert.deepEqual(about(yaml(["prod"])), [
-    "warning: a subset in force for namespace client (DestinationRule prod/own is for clients of namespace prod alone). Add namespace client to exportTo of DestinationRule prod/own.",
+    "warning: a subset in force for namespace client (DestinationRule prod/own is only for clients of namespace prod). Add namespace client to exportTo of DestinationRule prod/own.",
   ]);
   assert.equal(await ask(yaml(["prod", "client"]), "client/app-1"), "chosen of own.prod:8000 > 10.9.1.1:9080");
   assert.deepEqual(about(yaml(["prod", "client"])), []);

@@ -215,7 +215,7 @@ test("without a server the rest is reported; without both there is no report", a
     const none = await pilotDiscovery([...args, "--cluster=false"]);
     assert.match(`${none.code} ${none.err}`, /^2 [^]*neither a server nor a cluster answered/);
     const elsewhere = await pilotDiscovery(["bug-report", "--server=127.0.0.1:1", "--archive=/etc/report.tar.gz"]);
-    assert.match(`${elsewhere.code} ${elsewhere.err}`, /^2 [^]*the program may write below \/tmp alone/);
+    assert.match(`${elsewhere.code} ${elsewhere.err}`, /^2 [^]*the program may write only below \/tmp/);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
