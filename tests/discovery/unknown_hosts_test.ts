@@ -24,10 +24,10 @@ function world() {
   return {
     fixture,
     unknown,
-    /** A sidecar under the common bound. */
-    sidecar() {
+    /** A sidecar under the common bound. @param proven Its namespace. */
+    sidecar(proven = "x", gaveUp?: () => void) {
       const state = fixture.join({ namespace: "x", address: `10.9.${++count >> 8}.${count & 255}`, metadata });
-      return new OnDemandResources(state, undefined, unknown);
+      return new OnDemandResources(state, { unknown, namespace: proven, gaveUp });
     },
   };
 }
@@ -80,7 +80,7 @@ Deno.test("a client that asks for 100,000 names keeps its stream, costs a bounde
 
 Deno.test("sidecars that together ask for too many unknown hosts get everything, with the reason; others still get what they ask for", () => {
   const { sidecar, unknown } = world();
-  const hostile = Array.from({ length: 30 }, sidecar);
+  const hostile = Array.from({ length: 30 }, () => sidecar());
   hostile.forEach((asked, i) => {
     const held = ask(asked, ...many(100, `m${i}-`));
     assert.ok(held.some(({ aliases }) => aliases.includes(`80/m${i}-99.unknown`)), "every question has an answer");
@@ -95,6 +95,32 @@ Deno.test("sidecars that together ask for too many unknown hosts get everything,
   for (const asked of hostile) asked.close();
   assert.equal(unknown.size, 2);
   assert.equal(ask(sidecar(), ...many(100, "again")).length, 101, "what was forgotten makes room");
+});
+
+Deno.test("the unknown hosts of one namespace make no sidecar of another namespace larger", () => {
+  const { sidecar, unknown } = world();
+  let gaveUp = 0;
+  const hostile = Array.from({ length: 10 }, () => sidecar("mallory", () => gaveUp++));
+  hostile.forEach((asked, i) => ask(asked, ...many(100, `m${i}-`)));
+  assert.deepEqual([unknown.size, gaveUp], [1000, 0]);
+  const other = sidecar("shop");
+  const held = ask(other, ...many(150, "s"));
+  assert.equal(other.whole.size, 0);
+  assert.equal(held.length, 151, "every question has an answer, beside the first virtual host");
+  assert.equal(gaveUp, 2, "sidecars of the namespace with the most unknown hosts gave up, as few as necessary");
+  const whole = hostile.filter((asked) => asked.whole.size > 0);
+  assert.equal(whole.length, 2);
+  for (const asked of whole) assert.ok(ask(asked).some(({ name }) => name === "80/s2.example.com:80"));
+  assert.equal(unknown.size, 950);
+  const larger = Array.from({ length: 20 }, () => sidecar("shop"));
+  larger.forEach((asked, i) => ask(asked, ...many(100, `l${i}-`)));
+  assert.ok(
+    hostile.some((asked) => asked.whole.size === 0),
+    "a namespace pushes others down to its own number, not further",
+  );
+  assert.ok(unknown.size <= 1000);
+  for (const asked of [...hostile, ...larger, other]) asked.close();
+  assert.equal(unknown.size, 0);
 });
 
 Deno.test("a sidecar that got everything holds no virtual host of an unknown host any more", () => {

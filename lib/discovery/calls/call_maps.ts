@@ -11,6 +11,7 @@
  * @module
  */
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
@@ -65,7 +66,17 @@ export class CallMaps implements CallShelf {
   async save(memory: CallMemory, namespaces: readonly string[], signal: AbortSignal): Promise<void> {
     // Before the first list the server does not know what the others have stored.
     if (!this.#informer.synced) throw new Error(this.#informer.trouble ?? "no answer of the API yet");
-    for (const namespace of namespaces) await this.#save(memory, namespace, signal);
+    let failure: ApiError | undefined;
+    for (const namespace of namespaces) {
+      try {
+        await this.#save(memory, namespace, signal);
+      } catch (error) {
+        // An answer about one config map says nothing about the others; without an answer nobody waits for all of them.
+        if (!(error instanceof ApiError) || error.status === undefined) throw error;
+        failure = error;
+      }
+    }
+    if (failure !== undefined) throw failure;
   }
 
   async #save(memory: CallMemory, namespace: string, signal: AbortSignal): Promise<void> {
@@ -73,7 +84,7 @@ export class CallMaps implements CallShelf {
       ...{ resource: LOCK_RESOURCES.ConfigMap, namespace: this.#namespace, name: `${BEGIN}${namespace}` },
     };
     const there = this.#informer.get(place.namespace, place.name);
-    const now = memory.of(namespace).filter(({ workload }) => workload.account !== "");
+    const now = [...memory.workloads(namespace)].filter(({ workload }) => workload.account !== "");
     if (!isStale(there?.value ?? [], now, memory.lifetime)) return;
     const data = { [ENTRY]: callsText(now, MOST) };
     const labels = { [LABEL]: "" };

@@ -67,8 +67,13 @@ interface WorkloadCalls {
   hasProbe: boolean;
 }
 
-/** Workloads that share a part of the memory. When the memory is full, the largest part loses names. */
+/**
+ * Workloads that share a part of the memory. When the memory is full, the largest part of the namespace with the most
+ * names loses names: whoever may make accounts in a namespace pushes out nothing of other namespaces.
+ */
 interface MemoryShare {
+  /** Empty: nothing is proven. */
+  readonly namespace: string;
   /** The workload without a proxy for the longest time comes first. */
   readonly workloads: Map<string, WorkloadCalls>;
   names: number;
@@ -88,6 +93,8 @@ export class CallMemory {
   readonly #maxNames: number;
   readonly #shares = new Map<string, MemoryShare>();
   readonly #changed = new Set<string>();
+  /** Remembered names by the namespace of the share. */
+  readonly #byNamespace = new Map<string, number>();
   #names = 0;
 
   constructor({ lifetime, clock, maxNames = MAX_NAMES }: CallMemoryOptions) {
@@ -119,18 +126,15 @@ export class CallMemory {
     return count;
   }
 
-  /** The remembered workloads. */
-  *workloads(): Iterable<{ readonly workload: CallingWorkload; readonly calls: LastCalls }> {
-    for (const { workloads } of this.#shares.values()) {
-      for (const { workload, calls } of workloads.values()) {
-        if (calls.size > 0) yield { workload, calls: this.#lastCalls(calls) };
+  /** The remembered workloads. @param namespace Default: of all namespaces. */
+  *workloads(namespace?: string): Iterable<{ readonly workload: CallingWorkload; readonly calls: LastCalls }> {
+    for (const share of this.#shares.values()) {
+      if (namespace !== undefined && share.namespace !== "" && share.namespace !== namespace) continue;
+      for (const { workload, calls } of share.workloads.values()) {
+        if (calls.size === 0 || namespace !== undefined && workload.namespace !== namespace) continue;
+        yield { workload, calls: this.#lastCalls(calls) };
       }
     }
-  }
-
-  /** The remembered workloads of a namespace. */
-  of(namespace: string): { readonly workload: CallingWorkload; readonly calls: LastCalls }[] {
-    return [...this.workloads()].filter(({ workload }) => workload.namespace === namespace);
   }
 
   /** Adds calls that another server, or this server before its restart, has seen. Later calls win. */
@@ -204,7 +208,8 @@ export class CallMemory {
   }
 
   #share(workload: CallingWorkload): MemoryShare {
-    return this.#shares.getOrInsertComputed(shareOf(workload), () => ({ workloads: new Map(), names: 0 }));
+    const namespace = workload.account === "" ? "" : workload.namespace;
+    return this.#shares.getOrInsertComputed(shareOf(workload), () => ({ namespace, workloads: new Map(), names: 0 }));
   }
 
   #workload(workload: CallingWorkload): WorkloadCalls {
@@ -217,15 +222,22 @@ export class CallMemory {
     while (this.#names >= this.#maxNames) this.#dropFromLargest(known);
     const call = { at, proxies: 0 };
     known.calls.set(name, call);
-    this.#names++;
-    this.#share(known.workload).names++;
+    this.#count(known, 1);
     return call;
   }
 
   #drop(known: WorkloadCalls, name: string): void {
     if (!known.calls.delete(name)) return;
-    this.#names--;
-    this.#share(known.workload).names--;
+    this.#count(known, -1);
+  }
+
+  #count({ workload }: WorkloadCalls, more: number): void {
+    const share = this.#share(workload);
+    this.#names += more;
+    share.names += more;
+    const all = (this.#byNamespace.get(share.namespace) ?? 0) + more;
+    if (all > 0) this.#byNamespace.set(share.namespace, all);
+    else this.#byNamespace.delete(share.namespace);
   }
 
   /** Makes room for a name with a later call. */
@@ -238,13 +250,16 @@ export class CallMemory {
   }
 
   /**
-   * The largest part of the memory loses the workload that is without a proxy for the longest time.
+   * The largest part of the largest namespace loses the workload that is without a proxy for the longest time.
    *
    * @param kept A workload that gets a name now: it stays, without names.
    */
   #dropFromLargest(kept: WorkloadCalls): void {
+    const [namespace] = [...this.#byNamespace].reduce((most, one) => one[1] > most[1] ? one : most);
     let largest: MemoryShare | undefined;
-    for (const share of this.#shares.values()) if (share.names > (largest?.names ?? 0)) largest = share;
+    for (const share of this.#shares.values()) {
+      if (share.namespace === namespace && share.names > (largest?.names ?? 0)) largest = share;
+    }
     let known: WorkloadCalls | undefined;
     for (const one of largest!.workloads.values()) {
       if (one.calls.size === 0) continue;

@@ -20,7 +20,7 @@ import type { AskedHosts } from "../../translate/route/asked_hosts.ts";
 import { EXTENSION_CONFIG, LISTENER, ROUTE, VIRTUAL_HOST, WILDCARD } from "../../xds/protocol/types.ts";
 import type { CallRecord } from "../calls/call_memory.ts";
 import { clustersNamedBy, clustersNamedIn, isHostCluster } from "../../translate/encode/named_clusters.ts";
-import { UnknownHosts } from "./unknown_hosts.ts";
+import { FREE_UNKNOWN, type UnknownHolder, UnknownHosts } from "./unknown_hosts.ts";
 
 /** Most hosts that a sidecar asks for in a route configuration before it gets the whole route configuration. */
 export const MAX_ASKED = 512;
@@ -89,8 +89,20 @@ const NONE: AnswerSets = [];
 /** Types of resources that may name clusters, beside clusters and virtual hosts. */
 const NAMING = [LISTENER, ROUTE, EXTENSION_CONFIG];
 
+/** Beside the state of a sidecar that asks. */
+export interface OnDemandParts {
+  /** The workload's memory. Default: nothing is remembered. */
+  readonly record?: CallRecord | undefined;
+  /** The bound that all sidecars share. Default: a bound of this sidecar's own. */
+  readonly unknown?: UnknownHosts | undefined;
+  /** The proven namespace of the sidecar. Default: nothing is proven. */
+  readonly namespace?: string | undefined;
+  /** Called when a route configuration becomes whole because of other sidecars. */
+  readonly gaveUp?: (() => void) | undefined;
+}
+
 /** The answers to one sidecar. */
-export class OnDemandResources {
+export class OnDemandResources implements UnknownHolder {
   readonly #state: AskedState;
   readonly #routes = new Map<string, AskedRoute>();
   readonly #clusters = new Set<string>();
@@ -105,19 +117,44 @@ export class OnDemandResources {
   #handed: readonly string[] | undefined;
   #isBack = false;
 
-  /** @param unknown The bound that all sidecars share. Default: a bound of this sidecar's own. */
-  constructor(state: AskedState, record?: CallRecord, unknown: UnknownHosts = new UnknownHosts()) {
+  readonly namespace: string;
+  readonly #gaveUp: () => void;
+
+  constructor(state: AskedState, { record, unknown, namespace = "", gaveUp = () => {} }: OnDemandParts = {}) {
     this.#state = state;
     this.#record = record;
-    this.#unknown = unknown;
+    this.#unknown = unknown ?? new UnknownHosts();
+    this.namespace = namespace;
+    this.#gaveUp = gaveUp;
   }
 
   /** The sidecar is gone. */
   close(): void {
     for (const route of this.#routes.values()) {
-      this.#unknown.change(route.unknown, 0);
+      this.#unknown.change(this, route.unknown, 0);
       route.unknown = 0;
     }
+  }
+
+  /** The route configuration with the most virtual hosts of unknown hosts. */
+  #mostUnknown(): AskedRoute | undefined {
+    let found: AskedRoute | undefined;
+    for (const route of this.#routes.values()) if (route.unknown > (found?.unknown ?? FREE_UNKNOWN)) found = route;
+    return found;
+  }
+
+  get unknown(): number {
+    return this.#mostUnknown()?.unknown ?? 0;
+  }
+
+  giveUp(): number {
+    const route = this.#mostUnknown();
+    if (route === undefined) return 0;
+    const { unknown } = route;
+    Object.assign(route, { isCrowded: true, of: undefined, unknown: 0 });
+    this.#answer = undefined;
+    this.#gaveUp();
+    return unknown;
   }
 
   /** Whether no virtual host changed since the last answer about clusters. */
@@ -249,10 +286,10 @@ export class OnDemandResources {
 
   #chosen(hosts: AskedHosts, route: AskedRoute): ChosenHosts {
     let chosen = chosenHosts(route.name, hosts, route);
-    if (!this.#unknown.change(route.unknown, chosen.unknown)) {
+    if (!this.#unknown.change(this, route.unknown, chosen.unknown)) {
       route.isCrowded = true;
       chosen = chosenHosts(route.name, hosts, route);
-      this.#unknown.change(route.unknown, chosen.unknown);
+      this.#unknown.change(this, route.unknown, chosen.unknown);
     }
     route.unknown = chosen.unknown;
     return chosen;

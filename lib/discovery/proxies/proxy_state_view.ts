@@ -49,6 +49,8 @@ export interface ViewParts {
   readonly record?: CallRecord | undefined;
   /** The bound of answers about unknown hosts. Default: a bound of this proxy's own. */
   readonly unknown?: UnknownHosts | undefined;
+  /** The proven namespace of the proxy. Default: nothing is proven. */
+  readonly provenNamespace?: string | undefined;
 }
 
 /** A proxy in the view of the wire. */
@@ -80,7 +82,7 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    { credentials, extensions, roots, health, registration, record, unknown }: ViewParts = {},
+    { credentials, extensions, roots, health, registration, record, unknown, provenNamespace }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
@@ -101,7 +103,11 @@ export class ProxyStateView implements ProxyView {
     const { whyNotOnDemand } = state.proxy;
     if (whyNotOnDemand !== undefined) this.whyNotOnDemand = whyNotOnDemand;
     if (state.proxy.properties.onDemand) {
-      this.#asked = new OnDemandResources(state, record, unknown);
+      const gaveUp = () => {
+        control.answered(VIRTUAL_HOST, NONE);
+        control.answered(CLUSTER, NONE);
+      };
+      this.#asked = new OnDemandResources(state, { record, unknown, namespace: provenNamespace, gaveUp });
       this.onDemand = this.#onDemand(this.#asked);
     }
     this.#undecided = undecided;

@@ -161,7 +161,7 @@ export class PipelineSource implements ResourceSource {
     const caller = properties.onDemand ? callingWorkload(namespace, proven?.serviceAccount ?? "", workload) : undefined;
     const record = caller && this.#calls?.open(caller);
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
-      ...{ record, unknown: this.#unknown },
+      ...{ record, unknown: this.#unknown, provenNamespace: proven?.namespace },
       ...{ credentials, extensions, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
     });
   }

@@ -96,6 +96,15 @@ Deno.test("an account with any number of workloads and names pushes out nothing 
   for (const other of others) assert.equal(life(known, other, []).length, 3, other.account);
 });
 
+Deno.test("a namespace with any number of accounts pushes out nothing of other namespaces", () => {
+  const { memory: known } = memory({ maxNames: 2000 });
+  const names = Array.from({ length: 400 }, (_, n) => `80/${n}`);
+  life(known, shop, names);
+  for (let i = 0; i < 500; i++) life(known, { namespace: "mallory", account: `a${i}`, name: "w" }, names.slice(0, 10));
+  assert.equal(life(known, shop, []).length, 400);
+  assert.ok(known.size <= 2000);
+});
+
 Deno.test("workloads whose names were pushed out are forgotten themselves", () => {
   const { memory: known } = memory({ maxNames: 50 });
   for (let i = 0; i < 2000; i++) life(known, { namespace: `n${i}`, account: "", name: `w${i}` }, ["80/a"]);

@@ -158,6 +158,18 @@ Deno.test("a file of another content is not overwritten, and the log says so onc
   });
 });
 
+Deno.test("config maps: one that cannot be written keeps no other from being written", async () => {
+  await withApi(async (api) => {
+    // Somebody else's config map of the name.
+    api.put(MAPS, { metadata: { name: "mesh-calls-a", namespace: "mesh-system" }, data: {} });
+    const one = await started(new CallMaps(clientOf(api), "mesh-system"));
+    for (const namespace of ["a", "shop"]) call(one.memory, { ...shop, namespace }, "80/a");
+    await one.keeper.stop();
+    assert.ok(api.get(MAPS, "mesh-calls-shop", "mesh-system"));
+    assert.equal(one.warnings.length, 1);
+  });
+});
+
 Deno.test("config maps: clients without a proof make none, and a config map speaks for its own namespace alone", async () => {
   await withApi(async (api) => {
     const one = await started(new CallMaps(clientOf(api), "mesh-system"));
