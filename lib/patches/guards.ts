@@ -96,6 +96,11 @@ const HARMLESS_ACTION: ReadonlySet<string> = new Set([
   ...["metadata_match", "cluster_not_found_response_code"],
 ]);
 
+/** Parts of harmless fields of a connection manager that refuse requests. */
+const REFUSING_PARTS: Readonly<Record<string, ReadonlySet<string>>> = {
+  common_http_protocol_options: new Set(["headers_with_underscores_action", "max_headers_count"]),
+};
+
 /** Message of the HTTP settings of clusters, which may contain filters. */
 const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
@@ -109,6 +114,8 @@ export function mayRefuse({ applyTo, operation, value, unusable }: CompiledPatch
     return !FILTERS.has(applyTo);
   }
   if (FILTERS.has(applyTo)) return !isHarmlessFilter(value, operation === "MERGE");
+  // Without the merged match, the route admits more requests.
+  if (operation === "MERGE" && applyTo === "HTTP_ROUTE" && value["match"] !== undefined) return true;
   // Without the added cluster or listener, a route leads nowhere, or nothing listens.
   if (operation === "ADD" && (applyTo === "CLUSTER" || applyTo === "LISTENER")) return false;
   const fields = HARMLESS_FIELDS[applyTo];
@@ -129,15 +136,20 @@ export function mayRefuseAsWritten(applyTo: PatchTarget, operation: string, json
     const config = fieldsOfJson(fields.get("typed_config"));
     const name = typeAsWritten(config.get("@type"), fields.has("config_discovery") ? "" : fields.get("name"));
     const known = operation === "MERGE" ? HARMLESS_FIELDS[name] : undefined;
-    if (known !== undefined) return config.keys().some((field) => field !== "@type" && !known.has(field));
+    if (known !== undefined) {
+      return config.entries().some(([field, one]) =>
+        field !== "@type" && (!known.has(field) || hasRefusingPart(field, one))
+      );
+    }
     return !isHarmlessType(name);
   }
   const known = HARMLESS_FIELDS[applyTo];
   if (known === undefined) return true;
   return fields.entries().some(([field, one]) => {
+    if (applyTo === "HTTP_ROUTE" && field === "match" && operation === "MERGE") return true;
     if (known.has(field)) return false;
     return applyTo !== "HTTP_ROUTE" || field !== "route" ||
-      fieldsOfJson(one).keys().some((part) => !HARMLESS_ACTION.has(part));
+      !isHarmlessAction(one);
   });
 }
 
@@ -169,12 +181,35 @@ function fieldsOfJson(json: unknown): ReadonlyMap<string, unknown> {
 /** Whether a message in a field refuses nothing, if this depends on the message's content. */
 function isHarmlessPart(applyTo: PatchTarget, field: string, value: unknown): boolean {
   if (applyTo === "HTTP_ROUTE" && field === "route") {
-    return Object.keys(value as ApiMessage).every((one) => HARMLESS_ACTION.has(one));
+    return isHarmlessAction(value);
   }
   if (applyTo !== "CLUSTER" || field !== "typed_extension_protocol_options") return false;
   return Object.values(value as Readonly<Record<string, PackedFilter>>).every((any) =>
     packedName(any) === HTTP_OPTIONS && !fieldsOf(HTTP_OPTIONS, any.value).includes("http_filters")
   );
+}
+
+/** @param action A message, or JSON as it is written. */
+function isHarmlessAction(action: unknown): boolean {
+  return fieldsOfJson(action).entries().every(([field, one]) =>
+    HARMLESS_ACTION.has(field) && !hasRefusingPart(field, one)
+  );
+}
+
+/** Whether a harmless field has a part that refuses requests. @param value A message, or JSON as it is written. */
+function hasRefusingPart(field: string, value: unknown): boolean {
+  const parts = REFUSING_PARTS[field];
+  if (parts !== undefined) return fieldsOfJson(value).keys().some((part) => parts.has(part));
+  if (field !== "upgrade_configs" || !Array.isArray(value)) return false;
+  // Upgrades may have filters of their own, and may be switched off.
+  return value.some((one) => {
+    const fields = fieldsOfJson(one);
+    return fields.has("filters") || fields.has("enabled") && !isOn(fields.get("enabled"));
+  });
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || fieldsOfJson(value).get("value") === true;
 }
 
 type PackedFilter = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
@@ -187,8 +222,9 @@ function isHarmlessFilter(
   if (any === undefined) return config_discovery === undefined && isHarmlessType(typeAsWritten(undefined, called));
   const name = packedName(any);
   const fields = merges ? HARMLESS_FIELDS[name] : undefined;
-  if (fields !== undefined) return fieldsOf(name, any.value).every((field) => fields.has(field));
-  return isHarmlessType(name);
+  if (fields === undefined) return isHarmlessType(name);
+  const merged = Object.entries(decodeApi(name, any.value ?? new Uint8Array()));
+  return merged.every(([field, one]) => fields.has(field) && !hasRefusingPart(field, one));
 }
 
 function isHarmlessType(name: string): boolean {

@@ -62,6 +62,18 @@ const GUARDS: Readonly<Record<string, WrittenPatch>> = {
     http_filters: [{ name: "x" }],
   }),
   "paths that are refused": manager({ path_with_escaped_slashes_action: "REJECT_REQUEST" }),
+  "names with underscores that are refused": manager({
+    common_http_protocol_options: { headers_with_underscores_action: "REJECT_REQUEST" },
+  }),
+  "many headers that are refused": manager({ common_http_protocol_options: { max_headers_count: 50 } }),
+  "upgrades that are switched off": manager({ upgrade_configs: [{ upgrade_type: "websocket", enabled: false }] }),
+  "filters of upgrades": manager({ upgrade_configs: [{ upgrade_type: "websocket", filters: [{ name: "x" }] }] }),
+  "upgrades that a route refuses": merge("HTTP_ROUTE", {
+    route: { upgrade_configs: [{ upgrade_type: "websocket", enabled: false }] },
+  }),
+  "a route for fewer requests": merge("HTTP_ROUTE", {
+    match: { headers: [{ name: "x-internal", present_match: true }] },
+  }),
   "a removed route": { applyTo: "HTTP_ROUTE", patch: { operation: "REMOVE" } },
   "a removed cluster": { applyTo: "CLUSTER", patch: { operation: "REMOVE" } },
 };
@@ -80,6 +92,12 @@ const HARMLESS: Readonly<Record<string, WrittenPatch>> = {
   "an added listener": { applyTo: "LISTENER", patch: { operation: "ADD", value: { name: "l" } } },
   "buffers of a listener": merge("LISTENER", { per_connection_buffer_limit_bytes: 1024 }),
   "timeouts of a manager": manager({ stream_idle_timeout: "5s", server_name: "x" }),
+  "timeouts of connections": manager({ common_http_protocol_options: { idle_timeout: "5s" } }),
+  "upgrades": manager({ upgrade_configs: [{ upgrade_type: "websocket", enabled: true }] }),
+  "another route": {
+    applyTo: "HTTP_ROUTE",
+    patch: { operation: "INSERT_FIRST", value: { match: { prefix: "/a" }, route: { cluster: "c" } } },
+  },
   "retries": merge("VIRTUAL_HOST", { retry_policy: { num_retries: 2 } }),
   "a timeout of a route": merge("HTTP_ROUTE", { route: { timeout: "3s" } }),
 };
@@ -119,6 +137,14 @@ const UNREADABLE: readonly (readonly [what: string, patch: WrittenPatch, closes:
   ["a harmless filter of which the name alone can be read", named("envoy.filters.http.grpc_web"), false],
   ["nothing that can be read", { applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value: { x: 1 } } }, true],
   ["a timeout of a manager, with a mistake in it", manager({ http_protocol_options: { nope: 1 } }), false],
+  [
+    "names with underscores that are refused, with a mistake",
+    manager({
+      commonHttpProtocolOptions: { headersWithUnderscoresAction: "REJECT" },
+    }),
+    true,
+  ],
+  ["a route for fewer requests, with a mistake", merge("HTTP_ROUTE", { match: { headrs: 1 } }), true],
   ["a field that managers lack", manager({ path_with_escaped_slashes_akton: 1 }), true],
   ["a timeout of a cluster that is no duration", merge("CLUSTER", { connect_timeout: "soon" }), false],
   ["a field that clusters lack", merge("CLUSTER", { transport_sokcet: {} }), true],
