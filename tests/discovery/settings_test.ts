@@ -637,6 +637,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ENABLE_GATEWAY_API_INFERENCE_EXTENSION: "tests/discovery/inference_settings_test.ts",
   ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT: "tests/discovery/gateway_api_settings_test.ts",
   MESH_GATEWAY_ROLL_PAUSE: "tests/discovery/orch/gateway_rolls_test.ts",
+  MESH_GATEWAY_STATUS_BURST: "tests/discovery/orch/gateway_status_test.ts",
+  MESH_GATEWAY_STATUS_PATIENCE: "tests/discovery/orch/gateway_status_test.ts",
   PILOT_ENABLE_GATEWAY_API_GATEWAYCLASS_CONTROLLER: "tests/discovery/orch/gateway_classes_test.ts",
   PILOT_ENABLE_GATEWAY_API_DEPLOYMENT_CONTROLLER: "tests/discovery/orch/gateway_deployments_test.ts",
 };

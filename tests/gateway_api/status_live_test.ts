@@ -105,8 +105,12 @@ Deno.test("the Service of a managed Gateway gets a while for a new port; a Servi
   assert.equal(said(status(1, 0)), "AddressNotUsable 1, Live 1");
 });
 
-Deno.test("a Gateway that never had a proxy says so at once", () => {
-  assert.equal(said(gateway({}, proxiesOf(0, 0))), "Pending 1, NoProxy 1");
+Deno.test("a Gateway that never had a proxy says so at once, and its first proxy gets a moment", () => {
+  const none = gateway({}, proxiesOf(0, 0)) as StatusJson;
+  assert.equal(said(none), "Pending 1, NoProxy 1");
+  assert.equal(said(gateway(none, proxiesOf(0, 1), { waited: MOMENT - 1 })), WAIT);
+  assert.equal(said(gateway(none, proxiesOf(0, 1), { waited: MOMENT })), "Pending 1, Pending 1");
+  assert.equal(said(gateway(none, proxiesOf(1, 1))), "Programmed 1, Live 1");
 });
 
 Deno.test("proxies that are away or late for a while change no status: a restart of servers writes nothing", () => {
@@ -140,6 +144,25 @@ spec: {parentRef: {name: gw}, listeners: [{name: b, port: 80, protocol: HTTP, ho
   assert.equal(said(status({}, proxiesOf(0, 2))), WAIT);
   assert.ok(!JSON.stringify(status({}, proxiesOf(0, 2), MOMENT)).includes("Programmed"));
   assert.equal(said(status({}, proxiesOf(0, 0))), "ParentNotProgrammed 1, NoProxy 1");
+});
+
+Deno.test("without a connected proxy a new version is accepted at once, and what proxies had acknowledged stays a while", () => {
+  const none = proxiesOf(0, 0);
+  const edited = gateway(first, none, { generation: 2 }) as StatusJson;
+  assert.equal(said(edited), "Programmed 1, Live 1");
+  assert.match(JSON.stringify(edited), /"type":"Accepted","status":"True"[^}]*"observedGeneration":2/);
+  assert.equal(said(gateway(edited, none, { generation: 2, waited: PENDING_MS })), "Pending 2, NoProxy 2");
+});
+
+Deno.test("what proxies lack or refuse is not taken back while all of them are away for less than a minute", () => {
+  for (const proxies of [proxiesOf(0, 2), proxiesOf(0, 2, 2)]) {
+    const before = gateway({}, proxies, { waited: PENDING_MS }) as StatusJson;
+    const none = proxiesOf(0, 0);
+    assert.equal(gateway(before, none), undefined);
+    assert.equal(gateway(before, none, { waited: KEPT_MS - 1 }), undefined);
+    assert.equal(said(gateway(before, none, { waited: KEPT_MS })), "Pending 1, NoProxy 1");
+    assert.equal(said(gateway(before, live)), "Programmed 1, Live 1");
+  }
 });
 
 Deno.test("other numbers of proxies are written only now and then, and with every other change", () => {

@@ -54,7 +54,9 @@ export interface GatewayApiStatusInputs {
 /** Begins to report about the proxies of this server. @returns the duty that writes status */
 export function startGatewayApiStatus(
   inputs: GatewayApiStatusInputs,
-  settings: GatewayApiSettings & Pick<DiscoverySettings, "PILOT_STATUS_UPDATE_INTERVAL" | "REVISION">,
+  settings:
+    & GatewayApiSettings
+    & Pick<DiscoverySettings, "MESH_GATEWAY_STATUS_PATIENCE" | "PILOT_STATUS_UPDATE_INTERVAL" | "REVISION">,
   { log, stopper }: Pick<Kernel, "log" | "stopper">,
 ): Duty {
   const { client, configuration, pipeline, xds, namespace, domain, server, writing } = inputs;
@@ -65,7 +67,6 @@ export function startGatewayApiStatus(
   const proxies = new GatewayProxies(ledger, () => gatewayProxies(inputs));
   const reports = new GatewayReports({ client, namespace, server, interval, log: log.scope("status") });
   let judged = 0;
-  verdicts.onChange(() => void judged++);
   const revision = () => `${ledger.revision} ${judged}`;
   const isPushed = (object: ConfigObject) => known.isPushed(object);
   const meshRoutes = new MeshRouteRows({
@@ -73,11 +74,16 @@ export function startGatewayApiStatus(
     ...{ proxies: inputs.proxies, log: log.scope("status") },
     routes: () => Iterator.from(verdicts.judgedMeshRoutes()).map(({ route }) => route),
   });
+  verdicts.onChange(() => {
+    judged++;
+    meshRoutes.hurry();
+  });
   meshRoutes.start();
   stopper.add("the count of proxies of routes", () => meshRoutes.stop());
   const progress = new GatewayApiProgress({
     ...{ verdicts, proxies, meshRoutes, changedIn: (key) => known.changedIn(key), isPushed },
     others: () => reports.all(),
+    areEarly: () => reports.areEarly,
   });
   reports.start({ own: () => progress.report(), revision: () => `${revision()} ${meshRoutes.revision}` });
   stopper.add("reports about gateway proxies", () => reports.stop());
@@ -88,6 +94,7 @@ export function startGatewayApiStatus(
   const world: GatewayApiWorld = { store, facts, verdicts, options, mesh: () => pipeline.mesh, progress, owner };
   return gatewayApiStatus({
     ...{ client, store, facts, verdicts, reports, interval, writing },
+    patience: settings.MESH_GATEWAY_STATUS_PATIENCE,
     watch: new ProgressWatch({
       ...{ verdicts, progress, proxies, meshRoutes, reports },
       revision: () => ledger.revision,

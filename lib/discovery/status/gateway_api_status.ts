@@ -4,8 +4,8 @@
  *     verdicts, objects, services ──changed keys──> (a pause) ──> wanted status ──differs──> write
  *
  * All changes within a pause are looked at together: a thousand new routes cost a few writes of their Gateway's status, not a
- * thousand. An equal status is not written. The status of a new version is written when the proxies have the version;
- * after a moment without them, its verdicts that need no proxy are written.
+ * thousand. An equal status is not written. The status of a new version is written when the connected proxies have the
+ * version; where they do not have it within a moment, its verdicts that need no proxy are written first.
  *
  * Permissions: the permissions of the client. Rights at the API: `get` of the kinds, `patch` of their status.
  *
@@ -58,11 +58,13 @@ export interface GatewayApiStatusParts extends RefusedStatusesParts {
   readonly isOwned: (object: ConfigObject) => boolean;
   readonly wanted: WantedStatus;
   /** Objects whose progress to the proxies may have changed. */
-  readonly watch: Pick<ProgressWatch, "changed">;
+  readonly watch: Pick<ProgressWatch, "changed" | "revision">;
   /** The reports of other servers. */
-  readonly reports: Pick<GatewayReports, "lead">;
+  readonly reports: Pick<GatewayReports, "lead" | "read">;
   /** Time between two looks at the progress, milliseconds (`PILOT_STATUS_UPDATE_INTERVAL`). */
   readonly interval: number;
+  /** For how long a whole status waits for proxies, milliseconds (`MESH_GATEWAY_STATUS_PATIENCE`). */
+  readonly patience: number;
   readonly writing: StatusWriterOptions;
 }
 
@@ -72,8 +74,11 @@ const PAUSE_MS = 250;
 /** Most objects looked at without giving way to other work. */
 const OBJECTS_A_STEP = 200;
 
-/** For how long a whole status waits for proxies, in intervals: proxies are looked at once in an interval. */
-const MOMENT_INTERVALS = 2;
+/** Shortest time between two looks at statuses that wait a moment for proxies, milliseconds. */
+const LOOK_MS = 50;
+
+/** The looks take at most one part of the time in so many. */
+const LOOK_PARTS = 4;
 
 /** Time between two looks at refused objects, milliseconds. */
 const REFUSED_MS = 1000;
@@ -102,26 +107,34 @@ class StatusOfGatewayApi {
   readonly #sent = new Map<string, string>();
   /** Objects that were written a moment ago, by key. */
   readonly #postponed = new Set<string>();
+  /** Objects whose status waits a moment for proxies, by key. */
+  readonly #momentary = new Set<string>();
   /** Objects whose numbers of proxies are written too. */
   readonly #fresh = new Set<string>();
   #wake = Promise.withResolvers<void>();
+  /** Resolves when a status begins to wait for proxies. */
+  #waits = Promise.withResolvers<void>();
 
   constructor(parts: GatewayApiStatusParts, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
-    this.#unsettled = new WaitingObjects(MOMENT_INTERVALS * parts.interval);
+    this.#unsettled = new WaitingObjects(parts.patience);
     this.#writer = new StatusWriter(parts.writing, signal);
     this.#refused = new RefusedStatuses(parts, this.#writer);
     this.#history = new StatusHistory(parts.client.clock);
-    signal.addEventListener("abort", () => this.#wake.resolve(), { once: true });
+    signal.addEventListener("abort", () => {
+      this.#wake.resolve();
+      this.#waits.resolve();
+    }, { once: true });
   }
 
   async run(): Promise<void> {
     const { store, facts, verdicts, reports, followRevisions, client: { clock } } = this.#parts;
     const revisions = followRevisions(() => this.#look(this.#allKeys()));
-    // The revisions decide who writes which status, so they are read before the first write.
-    await Promise.race([revisions.start(), aborted(this.#signal)]);
     const led = reports.lead(this.#signal);
+    // The revisions decide who writes which status, and proxies of other servers count, so both are read before the
+    // first write.
+    await Promise.race([Promise.all([revisions.start(), reports.read()]), aborted(this.#signal)]);
     const ends = [
       verdicts.onChange((keys) => this.#look(keys)),
       store.subscribe((changes) => this.#look(keysIn(changes))),
@@ -130,7 +143,7 @@ class StatusOfGatewayApi {
     ];
     // A new leader looks at all objects. Objects with the right status are not written.
     this.#look(this.#allKeys());
-    const watched = this.#watch();
+    const watched = [this.#watch(), this.#attend()];
     while (!this.#signal.aborted) {
       await this.#wake.promise;
       await clock.sleep(PAUSE_MS, this.#signal).catch(() => {});
@@ -139,11 +152,36 @@ class StatusOfGatewayApi {
       await this.#judge([...this.#changed]);
     }
     for (const end of ends) end();
-    await Promise.all([watched, led, this.#writer.stop(), revisions.stop()]);
+    await Promise.all([...watched, led, this.#writer.stop(), revisions.stop()]);
   }
 
   #allKeys(): string[] {
     return GATEWAY_API_KINDS.flatMap((kind) => this.#parts.store.list(kind).map(({ key }) => key));
+  }
+
+  /** Looks often at the objects whose status waits a moment for proxies. */
+  async #attend(): Promise<void> {
+    const { watch, client: { clock } } = this.#parts;
+    while (!this.#signal.aborted) {
+      await this.#waits.promise;
+      this.#waits = Promise.withResolvers();
+      let [seen, pause] = ["", LOOK_MS];
+      while (this.#momentary.size > 0) {
+        await clock.sleep(pause, this.#signal).catch(() => {});
+        if (this.#signal.aborted) return;
+        const began = clock.monotonic();
+        const revision = watch.revision;
+        const keys = revision === seen ? this.#unsettled.due(began) : this.#momentary;
+        seen = revision;
+        await this.#judgeNow([...keys].filter((key) => this.#momentary.has(key)));
+        pause = Math.max(LOOK_MS, (LOOK_PARTS - 1) * (clock.monotonic() - began));
+      }
+    }
+  }
+
+  /** Judges objects without a pause. Objects that have just changed are judged after their pause. */
+  async #judgeNow(keys: readonly string[]): Promise<void> {
+    await this.#judge(keys.filter((key) => !this.#changed.has(key)));
   }
 
   /** Looks at objects when proxies have done something, or when the wait for proxies may be over. */
@@ -155,11 +193,10 @@ class StatusOfGatewayApi {
       if (this.#signal.aborted) return;
       const now = clock.monotonic();
       const changed = watch.changed();
-      if (changed !== undefined) {
-        this.#look([...changed].filter((key) => isGatewayApiKind(key.split("/", 1)[0] as Kind)));
-      }
-      if (changed !== undefined) this.#look(this.#unsettled.withProxies());
-      this.#look(this.#unsettled.due(now));
+      const known = [...changed ?? []].filter((key) => isGatewayApiKind(key.split("/", 1)[0] as Kind));
+      const waiting = changed === undefined ? [] : this.#unsettled.withProxies();
+      await this.#judgeNow([...new Set([...known, ...waiting, ...this.#unsettled.due(now)])]);
+      if (this.#signal.aborted) return;
       if (now - refused >= REFUSED_MS) {
         refused = now;
         this.#refused.look();
@@ -209,13 +246,16 @@ class StatusOfGatewayApi {
   #judgeOne(key: string): void {
     const { placeOf, isOwned, wanted } = this.#parts;
     const object = this.#object(key);
+    this.#momentary.delete(key);
     if (object?.origin.from !== "api" || !isOwned(object)) return void this.#unsettled.delete(key);
     if (this.#history.isSpaced(object)) return void this.#postponed.add(key);
     this.#postponed.delete(key);
     const { uid } = object.origin;
     const fresh = this.#fresh.has(key);
     const next = wanted(object, statusOf(object), "", this.#patienceOf(object, fresh));
-    if (placeOf(object) === undefined || next === undefined || next === WAIT || this.#history.wroteNow(uid, next)) {
+    // An update that waits for its turn keeps its place, and decides with its turn.
+    if (next === WAIT) return this.#waitAMoment(key);
+    if (placeOf(object) === undefined || next === undefined || this.#history.wroteNow(uid, next)) {
       return this.#writer.drop(uid);
     }
     // Another look at the object, before the answer, finds the status before the write.
@@ -228,20 +268,25 @@ class StatusOfGatewayApi {
       if (current?.origin.from !== "api" || current.origin.uid !== uid || place === undefined) return;
       this.#sent.set(uid, text);
       try {
-        await this.#send(current, { place, uid }, fresh, signal);
+        if (await this.#send(current, { place, uid }, fresh, signal)) this.#history.note(uid, next);
       } finally {
         this.#sent.delete(uid);
       }
-      this.#history.note(uid, next);
     });
   }
 
+  #waitAMoment(key: string): void {
+    this.#momentary.add(key);
+    this.#waits.resolve();
+  }
+
+  /** @returns whether there was still anything to write */
   async #send(
     object: ConfigObject,
     { place, uid }: { readonly place: ReadPlace; readonly uid: string },
     fresh: boolean,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { client, wanted } = this.#parts;
     const now = statusTime(client.clock);
     const patience = this.#patienceOf(object, fresh);
@@ -250,19 +295,17 @@ class StatusOfGatewayApi {
       return changed === undefined || changed === WAIT ? undefined : mergePatch(status, changed);
     };
     const { version } = place;
-    if (version === undefined) await changeStatus(client, place, uid, change, signal);
-    else {
-      const known = { version, generation: object.meta.generation ?? 0, status: statusOf(object) };
-      await changeKnownStatus(client, { place, uid, known }, change, signal);
-    }
+    if (version === undefined) return await changeStatus(client, place, uid, change, signal) === "written";
+    const known = { version, generation: object.meta.generation ?? 0, status: statusOf(object) };
+    return await changeKnownStatus(client, { place, uid, known }, change, signal) === "written";
   }
 
   #patienceOf({ key, meta: { generation = 0 } }: ConfigObject, fresh: boolean): PatienceOf {
-    const { interval, client: { clock } } = this.#parts;
-    return (isUnsettled, hasProxies) => {
-      const waited = this.#unsettled.note(key, { generation, isUnsettled, hasProxies }, clock.monotonic());
-      return { waited, moment: MOMENT_INTERVALS * interval, fresh };
-    };
+    const { clock } = this.#parts.client;
+    return (isUnsettled, hasProxies) => ({
+      ...this.#unsettled.note(key, { generation, isUnsettled, hasProxies }, clock.monotonic()),
+      fresh,
+    });
   }
 
   #object(key: string): ConfigObject | undefined {

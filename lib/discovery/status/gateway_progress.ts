@@ -32,6 +32,8 @@ export interface GatewayProgressParts {
   readonly meshRoutes: Pick<MeshRouteRows, "row">;
   /** The reports of the other servers. */
   readonly others: () => readonly ServerReport[];
+  /** Whether the reports of the other servers may lack objects. */
+  readonly areEarly: () => boolean;
 }
 
 /** The progress of the objects. */
@@ -82,9 +84,7 @@ export class GatewayApiProgress {
   }
 
   #atServices(route: ApiRoute): ProgressSum {
-    const id = meshId(route);
-    const others = this.#parts.others().flatMap((report) => report.get(id) ?? []);
-    return sumProgress(route.meta.generation ?? 0, [this.#parts.meshRoutes.row(route), ...others]);
+    return sumProgress(route.meta.generation ?? 0, [this.#parts.meshRoutes.row(route), ...this.#others(meshId(route))]);
   }
 
   #parentOf({ meta }: ApiRoute, { ref }: RouteAtParent): GatewayView | undefined {
@@ -124,8 +124,14 @@ export class GatewayApiProgress {
   }
 
   #sum(id: string, own: ObjectProgress): ProgressSum {
-    const others = this.#parts.others().flatMap((report) => report.get(id) ?? []);
-    return sumProgress(own.generation, [own, ...others]);
+    return sumProgress(own.generation, [own, ...this.#others(id)]);
+  }
+
+  /** The rows of the other servers. A report that may lack the object counts as a row that is not there yet. */
+  #others(id: string): (ObjectProgress | undefined)[] {
+    const { others, areEarly } = this.#parts;
+    const absent = areEarly() ? [undefined] : [];
+    return others().flatMap((report) => report.get(id) ?? absent);
   }
 }
 

@@ -34,12 +34,20 @@ export interface ReportSource {
 /** Shortest time between two reports of a leader, in intervals: only leaders of other revisions read them. */
 const LEADER_INTERVALS = 20;
 
+/**
+ * For how long the reports of other servers may lack objects when a server begins to lead, in intervals: the server that
+ * led before has hardly reported, and reports again within an interval.
+ */
+const EARLY_INTERVALS = 6;
+
 /** The reports of this server and of the others. */
 export class GatewayReports {
   readonly #options: GatewayReportOptions;
   readonly #report: OwnReport;
   readonly #stop = new AbortController();
   #others: OtherReports | undefined;
+  #read: Promise<void> = Promise.resolve();
+  #earlyUntil = -Infinity;
   #running: Promise<void> | undefined;
 
   constructor(options: GatewayReportOptions) {
@@ -55,6 +63,16 @@ export class GatewayReports {
   /** The reports of the other servers; empty while this server does not lead. */
   all(): readonly ServerReport[] {
     return this.#others?.all() ?? [];
+  }
+
+  /** Whether another server has reports that may lack objects, because this server has just begun to lead. */
+  get areEarly(): boolean {
+    return this.all().length > 0 && this.#options.client.clock.monotonic() < this.#earlyUntil;
+  }
+
+  /** Resolves when the reports of the other servers were read once. */
+  async read(): Promise<void> {
+    await this.#read;
   }
 
   start(source: ReportSource): void {
@@ -73,7 +91,8 @@ export class GatewayReports {
     const { client, namespace, server, interval } = this.#options;
     const others = new OtherReports(client, namespace, server, GATEWAY_KINDS);
     this.#others = others;
-    void others.start();
+    this.#read = others.start();
+    this.#earlyUntil = client.clock.monotonic() + EARLY_INTERVALS * interval;
     while (!signal.aborted) {
       await client.clock.sleep(LEADER_INTERVALS * interval, signal).catch(() => {});
       if (!signal.aborted) await others.expire(namespace, signal).catch((error) => this.#warn(error));

@@ -1,8 +1,8 @@
 /**
  * The progress of routes at services, on the proxies of this server with a resource that is made from the route.
  *
- * The proxies are counted after a change, in steps, and for at most a tenth of the time. Without routes at services nothing
- * is counted.
+ * The proxies are counted after a change, in steps, and for at most a tenth of the time: soon when a route has changed,
+ * because its status waits a moment for the count. Without routes at services nothing is counted.
  *
  * @module
  */
@@ -28,6 +28,12 @@ export interface MeshRouteParts {
   readonly log: Logger;
 }
 
+/** Shortest time between two counts after a change of a route, milliseconds. */
+const SOON_MS = 50;
+
+/** For how long after a change of a route the counts come soon, milliseconds: until most proxies have the change. */
+const HURRY_MS = 2000;
+
 export class MeshRouteRows {
   readonly #parts: MeshRouteParts;
   readonly #counter = new ProgressRows((key) => key.startsWith("HTTPRoute/") || key.startsWith("GRPCRoute/"));
@@ -35,6 +41,9 @@ export class MeshRouteRows {
   #rows: ReadonlyMap<string, ObjectProgress> = new Map();
   #changed = new Set<string>();
   #running: Promise<void> | undefined;
+  /** Aborts when a route has changed. */
+  #hurry = new AbortController();
+  #hurryUntil = -Infinity;
   /** Increases with each changed row. */
   revision = 0;
 
@@ -51,6 +60,12 @@ export class MeshRouteRows {
     await this.#running;
   }
 
+  /** A route has changed: the next counts come soon. */
+  hurry(): void {
+    this.#hurryUntil = this.#parts.clock.monotonic() + HURRY_MS;
+    this.#hurry.abort(new Error("a route has changed"));
+  }
+
   /** The progress of a version of a route; undefined: it was not counted yet. */
   row({ key, meta: { generation = 0 } }: ApiRoute): ObjectProgress | undefined {
     const found = this.#rows.get(key);
@@ -65,11 +80,11 @@ export class MeshRouteRows {
   }
 
   async #run(): Promise<void> {
-    const { clock, interval, revision, log } = this.#parts;
+    const { clock, revision, log } = this.#parts;
     const { signal } = this.#stop;
-    let [seen, pause] = ["", interval];
+    let [seen, rest] = ["", 0];
     while (!signal.aborted) {
-      await clock.sleep(pause, signal).catch(() => {});
+      await this.#pause(rest);
       if (signal.aborted) return;
       const began = clock.monotonic();
       const now = revision();
@@ -79,8 +94,21 @@ export class MeshRouteRows {
       } catch (error) {
         if (!signal.aborted) log.warn("the proxies of routes were not counted; there will be another count", { error });
       }
-      pause = Math.max(interval, 9 * (clock.monotonic() - began));
+      rest = 9 * (clock.monotonic() - began);
     }
+  }
+
+  /** Waits for the next count. @param rest Shortest wait, milliseconds. */
+  async #pause(rest: number): Promise<void> {
+    const { clock, interval } = this.#parts;
+    const { signal } = this.#stop;
+    const began = clock.monotonic();
+    if (began >= this.#hurryUntil) {
+      this.#hurry = new AbortController();
+      await clock.sleep(Math.max(interval, rest), AbortSignal.any([signal, this.#hurry.signal])).catch(() => {});
+      if (clock.monotonic() >= this.#hurryUntil) return;
+    }
+    await clock.sleep(Math.max(SOON_MS, rest + began - clock.monotonic()), signal).catch(() => {});
   }
 
   async #count(signal: AbortSignal): Promise<ReadonlyMap<string, ObjectProgress>> {

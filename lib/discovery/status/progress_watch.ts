@@ -23,7 +23,7 @@ export interface ProgressWatchParts {
   readonly revision: () => number;
   /** Changes with each refusal. */
   readonly refusals: () => number;
-  readonly reports: { readonly revision: number; all(): readonly ServerReport[] };
+  readonly reports: { readonly revision: number; readonly areEarly: boolean; all(): readonly ServerReport[] };
 }
 
 export class ProgressWatch {
@@ -41,10 +41,16 @@ export class ProgressWatch {
     this.#parts = parts;
   }
 
+  /** Changes when proxies have done something. */
+  get revision(): string {
+    const { revision, reports, meshRoutes } = this.#parts;
+    return `${revision()} ${reports.revision} ${reports.areEarly} ${meshRoutes.revision}`;
+  }
+
   /** The keys of objects to look at; undefined: nothing has happened since the last call. */
   changed(): Set<string> | undefined {
-    const { revision, reports, meshRoutes } = this.#parts;
-    const now = `${revision()} ${reports.revision} ${meshRoutes.revision}`;
+    const { meshRoutes } = this.#parts;
+    const now = this.revision;
     if (now === this.#revision) return undefined;
     this.#revision = now;
     const changed = [...this.#newlyServed(), ...this.#newlyRefused(), ...this.#newlyReported(), ...meshRoutes.take()];

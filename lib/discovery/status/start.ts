@@ -43,6 +43,8 @@ export type StatusVariables =
   & Pick<
     DiscoverySettings,
     | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+    | "MESH_GATEWAY_STATUS_BURST"
+    | "MESH_GATEWAY_STATUS_PATIENCE"
     | "PILOT_ANALYSIS_INTERVAL"
     | "PILOT_ENABLE_ANALYSIS"
     | "PILOT_ENABLE_GATEWAY_API_STATUS"
@@ -65,7 +67,8 @@ export function startStatus(
   const { client, pipeline, configuration, namespace } = parts;
   const { clock } = kernel;
   const server = newReporterName(settings.POD_NAME);
-  const limit = new TokenBucket(settings.PILOT_STATUS_QPS, settings.PILOT_STATUS_BURST, clock);
+  const limitOf = (burst: number) => new TokenBucket(settings.PILOT_STATUS_QPS, burst, clock);
+  const limit = limitOf(settings.PILOT_STATUS_BURST);
   const workers = settings.PILOT_STATUS_MAX_WORKERS;
   const metrics = settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
   const writing = (id: "status" | "ip-autoallocate" | "gateway-status") => ({
@@ -73,9 +76,11 @@ export function startStatus(
   });
   const duties: Duty[] = [];
   const proxies = () => countedProxies(pipeline, parts.xds);
+  // A limit of their own: other statuses do not wait behind those of a thousand routes.
+  const ofGateways = { ...writing("gateway-status"), limit: limitOf(settings.MESH_GATEWAY_STATUS_BURST) };
   if (settings.PILOT_ENABLE_GATEWAY_API && settings.PILOT_ENABLE_GATEWAY_API_STATUS) {
     duties.push(
-      startGatewayApiStatus({ ...parts, server, writing: writing("gateway-status"), proxies }, settings, kernel),
+      startGatewayApiStatus({ ...parts, server, writing: ofGateways, proxies }, settings, kernel),
     );
   }
   if (settings.PILOT_ENABLE_IP_AUTOALLOCATE) {

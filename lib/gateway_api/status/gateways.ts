@@ -9,7 +9,16 @@ import { assignedAddresses, type AssignedGateway, type GatewayRuntime } from "./
 import { changedStatus } from "./change.ts";
 import { isJudgedLater, mergedConditions, type StatusJson, STAYS, type WantedConditions } from "./conditions.ts";
 import { type CountRoutes, listenerStatuses } from "./listeners.ts";
-import { LIVE, liveCondition, type PatienceOf, patienceWith, type ProxyVerdict, steadyVerdicts, WAIT } from "./live.ts";
+import {
+  LIVE,
+  liveCondition,
+  type PatienceOf,
+  patienceWith,
+  PENDING,
+  type ProxyVerdict,
+  steadyVerdicts,
+  WAIT,
+} from "./live.ts";
 
 /** What is reported about a Gateway. */
 export interface GatewayReport {
@@ -86,9 +95,6 @@ export function proxyVerdicts(
 export function programmedVerdict(view: GatewayView, runtime: GatewayRuntime): ConditionVerdict {
   return programmedWith(assignedAddresses(view, runtime), view, runtime);
 }
-
-/** The reason of a Gateway that waits for proxies. */
-const PENDING = "Pending";
 
 function programmedWith(
   { verdict }: AssignedGateway,

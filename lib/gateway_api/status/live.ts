@@ -1,12 +1,16 @@
 /**
  * The condition `mesh.io/Live`, which says how many proxies have an object in force, and patience with proxies.
  *
- * Proxies acknowledge a change within a moment, and reconnect within a moment when a server restarts. So a status with a
- * verdict that waits for proxies is not written at once: a change costs one write, and a restart costs none. When the
- * moment is over, the verdicts that need no proxy are written, and the conditions about proxies stay as they are:
+ * Most proxies acknowledge a change within a moment. So a status that waits for connected proxies is written a moment
+ * later: with quick proxies a change costs one write. When the moment is over, the verdicts that need no proxy are
+ * written, and the conditions about proxies stay as they are:
  *
  *     edit ──a moment──> Accepted, ResolvedRefs ──proxies──> Programmed, Live
  *                                               ──15 s─────> the proxies have not acknowledged
+ *
+ * Without a connected proxy nobody acknowledges, so the status is written at once. Proxies reconnect within a minute when
+ * servers restart, and a new leader hears of the proxies of other servers a moment later. So what a condition says of the
+ * same version stays for a minute without proxies: a restart writes nothing.
  *
  * @module
  */
@@ -24,8 +28,14 @@ export const LIVE = "mesh.io/Live";
  */
 export const PENDING_MS = 15_000;
 
-/** Time for which a True verdict stays while proxies are away or late, milliseconds: all servers of a mesh may restart. */
+/**
+ * Time for which a True verdict stays while proxies are away or late, and any verdict about proxies while all are away,
+ * milliseconds: all servers of a mesh may restart.
+ */
 export const KEPT_MS = 60_000;
+
+/** Reasons of conditions about proxies. */
+export const PENDING = "Pending", REJECTED = "Rejected", NO_PROXY = "NoProxy";
 
 /** How many proxies have an object in force. */
 function liveVerdict({ state, live, total, rejected, reason }: ProgressSum): ConditionVerdict {
@@ -34,11 +44,11 @@ function liveVerdict({ state, live, total, rejected, reason }: ProgressSum): Con
     case "live":
       return holds("Live", text);
     case "pending":
-      return fails("Pending", text);
+      return fails(PENDING, text);
     case "rejected":
-      return fails("Rejected", `${text}; ${rejected} refuse it: ${reason}`);
+      return fails(REJECTED, `${text}; ${rejected} refuse it: ${reason}`);
     case "nowhere":
-      return { status: "Unknown", reason: "NoProxy", message: "no proxy for this object is connected" };
+      return { status: "Unknown", reason: NO_PROXY, message: "no proxy for this object is connected" };
   }
 }
 
@@ -50,7 +60,7 @@ export interface ProxyVerdict {
   readonly isUnsettled: boolean;
   /** Whether a proxy is connected that may take the object in a moment. */
   readonly hasProxies: boolean;
-  /** Whether a True verdict on the same version stays for {@linkcode KEPT_MS}. */
+  /** Whether a present verdict on the same version stays for {@linkcode KEPT_MS}. */
   readonly isKept: boolean;
 }
 
@@ -126,10 +136,13 @@ function steadyVerdict(
   const old = objectsOf(present).find((one) => one["type"] === type);
   const isOfNow = old?.["observedGeneration"] === generation;
   const wasTrue = old?.["status"] === "True";
-  if (isUnsettled && isKept && wasTrue && isOfNow && waited < KEPT_MS) return verdictOf(old);
-  // A Gateway that never had a proxy does not wait for one, so its other conditions are written at once.
+  const stands = wasTrue || (!hasProxies && (old?.["reason"] === PENDING || old?.["reason"] === REJECTED));
+  if (isUnsettled && isKept && isOfNow && stands && waited < KEPT_MS) return verdictOf(old);
+  // A proxy that has just connected takes the present version in a moment.
+  if (isUnsettled && isOfNow && hasProxies && old?.["reason"] === NO_PROXY && waited < moment) return undefined;
   if (isUnsettled && !isOfNow && (hasProxies || wasTrue) && waited < PENDING_MS) {
-    return waited < moment ? undefined : STAYS;
+    // Without a proxy nobody acknowledges in a moment. The Service of a managed Gateway may be ready in a moment.
+    return waited < moment && (hasProxies || !isKept) ? undefined : STAYS;
   }
   const hasNumbers = isKept && (type === LIVE || isUnsettled);
   const isSame = old !== undefined && isOfNow && !fresh && hasNumbers && old["status"] === verdict.status &&

@@ -65,6 +65,18 @@ export const ownSettings = {
     "30s",
     "Shortest time between two managed Gateways that get new pods for a reason that they share, such as another version of the server. The next Gateway also waits for the pods of the last one. 0: all at once.",
   ),
+  MESH_GATEWAY_STATUS_BURST: int(
+    "D",
+    2000,
+    "Status updates of the kinds of the Gateway API that may go out at once; then `PILOT_STATUS_QPS` holds.",
+    { min: 1 },
+  ),
+  MESH_GATEWAY_STATUS_PATIENCE: dur(
+    "D",
+    "200ms",
+    "How long a status of the Gateway API waits for connected proxies, so that an edit is one write where proxies are quick. Then the conditions that need no proxy are written, and the others follow.",
+    { min: 0 },
+  ),
   MESH_SELF_CHECK_INTERVAL: dur(
     "D",
     "10m",

@@ -116,7 +116,7 @@ async function serving(
 }
 
 /** With a moment of 15 s for proxies, so that also on a slow machine an edit is one write. */
-const PATIENT = { PILOT_STATUS_UPDATE_INTERVAL: 7500 };
+const PATIENT = { MESH_GATEWAY_STATUS_PATIENCE: 15_000 };
 
 /** Connects a proxy of a Gateway, which takes everything. */
 async function connect(port: number, gateway = "door", number = 1): Promise<TestProxy> {
@@ -345,6 +345,19 @@ Deno.test("a thousand routes at once are a thousand writes of routes and a few o
     await becomes(api, "the later Gateway", () => gatewaySays(api, "Programmed", "late").startsWith("Programmed"));
   });
   assert.deepEqual(statusWrites(api).slice(before).filter((one) => !one.includes("/late/")), []);
+});
+
+Deno.test("statuses go out at once up to MESH_GATEWAY_STATUS_BURST, and then PILOT_STATUS_QPS a second", async () => {
+  const api = newApi();
+  const names = Array.from({ length: 10 }, (_, at) => `r${at}`);
+  for (const name of names) api.put(ROUTES, route(name));
+  const [burst, qps] = [5, 3];
+  const began = performance.now();
+  await serving(api, async () => {
+    await becomes(api, "all routes", () => names.every((name) => routeSays(api, "Accepted", name) !== "nothing"));
+  }, { MESH_GATEWAY_STATUS_BURST: burst, PILOT_STATUS_QPS: qps });
+  const [writes, seconds] = [statusWrites(api).length, (performance.now() - began) / 1000];
+  assert.ok(writes <= burst + qps * seconds, `${writes} writes in ${seconds} s`);
 });
 
 /** A route at two Gateways. */

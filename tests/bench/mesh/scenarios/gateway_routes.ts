@@ -56,8 +56,8 @@ export function gatewayRoutes(routes: number): Scenario {
   };
 }
 
-/** Writes of status at once, and then each second: the defaults of `PILOT_STATUS_BURST` and `PILOT_STATUS_QPS`. */
-const [BURST, QPS] = [500, 100];
+/** Writes of status at once, and then each second: the defaults of `MESH_GATEWAY_STATUS_BURST` and `PILOT_STATUS_QPS`. */
+const [BURST, QPS] = [2000, 100];
 
 /** Targets, s: the start until each route has its status, without the wait that the limit of writes imposes. */
 const JUDGED: Readonly<Record<number, number>> = { 1000: 2, 5000: 8 };
