@@ -140,7 +140,7 @@ Deno.test("a Gateway is programmed when a proxy has its listeners, and says how 
     await becomes(api, "a programmed Gateway", () => gatewaySays(api, "Programmed") === PROGRAMMED);
     assert.equal(gatewaySays(api, "mesh.io/Live"), "Live 1: 1 of 1 proxies have this version in force");
     assert.equal(statusWrites(api, "gateways").length, 2);
-  });
+  }, PATIENT);
 });
 
 Deno.test("a waypoint is programmed when a waypoint of its Gateway has connected, with a host name and an address", async () => {
