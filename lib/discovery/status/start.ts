@@ -58,6 +58,12 @@ export type StatusVariables =
   >
   & GatewayApiSettings;
 
+/**
+ * Most updates of a burst under way at the same time. More would not be done sooner, but would wait in the API server, and
+ * the renewal of a leader's lock behind them.
+ */
+const BURST_WORKERS = 16;
+
 /** Begins to count for status, if status is on. @returns the duties of the server that writes status */
 export function startStatus(
   parts: StatusParts,
@@ -77,7 +83,11 @@ export function startStatus(
   const duties: Duty[] = [];
   const proxies = () => countedProxies(pipeline, parts.xds);
   // A limit of their own: other statuses do not wait behind those of a thousand routes.
-  const ofGateways = { ...writing("gateway-status"), limit: limitOf(settings.MESH_GATEWAY_STATUS_BURST) };
+  const ofGateways = {
+    ...writing("gateway-status"),
+    limit: limitOf(settings.MESH_GATEWAY_STATUS_BURST),
+    workers: Math.min(workers, BURST_WORKERS),
+  };
   if (settings.PILOT_ENABLE_GATEWAY_API && settings.PILOT_ENABLE_GATEWAY_API_STATUS) {
     duties.push(
       startGatewayApiStatus({ ...parts, server, writing: ofGateways, proxies }, settings, kernel),
