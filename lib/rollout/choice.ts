@@ -25,6 +25,12 @@ export interface StageChoice {
   readonly limit: number;
 }
 
+/** The proxies of a stage, among all concerned proxies. */
+export interface StageSelection extends StageChoice {
+  /** Concerned proxies of all servers. */
+  readonly total: number;
+}
+
 /** The last known choice before a restart. */
 export interface EarlierChoice {
   /** Concerned proxies. */
@@ -56,13 +62,17 @@ export function chooseProxies(
     readonly elsewhere?: readonly number[];
     readonly present?: number;
   } = {},
-): StageChoice {
+): StageSelection {
   const own = placesOf(object, concerned);
-  const all = [...own.values(), ...elsewhere].sort((a, b) => a - b);
+  // A proxy that has gone to another server may still be in the report of its former server.
+  const all = [...new Set([...own.values(), ...elsewhere])].sort((a, b) => a - b);
   const size = percent === 0 ? 0 : sizeOfStage(Math.max(all.length, earlier?.total ?? 0), percent);
   const able = earlier === undefined ? all : all.filter((place) => place <= earlier.limit);
-  const limit = limitOf(able, size, present, percent === 100 && earlier === undefined);
-  return { proxies: upTo(own, limit), limit };
+  // A proxy that has not come back yet keeps its version, so the limit does not fall to the known proxies.
+  const limit = earlier !== undefined && size > 0 && able.length <= size
+    ? earlier.limit
+    : limitOf(able, size, present, percent === 100 && earlier === undefined);
+  return { proxies: upTo(own, limit), limit, total: all.length };
 }
 
 function limitOf(places: readonly number[], size: number, present: number, isEverybody: boolean): number {

@@ -51,6 +51,7 @@ export interface StagedOptions {
 
 export class StagedObjects {
   readonly #options: StagedOptions;
+  readonly #line: LineKeeper;
   readonly #staged = new Map<string, Staged>();
   /** The objects with a candidate. */
   readonly #running = new Map<string, Staged>();
@@ -66,8 +67,6 @@ export class StagedObjects {
   readonly #heard = new Map<string, StagedRecord>();
   /** Increases with every change of a record. */
   revision = 0;
-
-  readonly #line: LineKeeper;
 
   constructor(options: StagedOptions) {
     this.#options = options;
@@ -299,11 +298,11 @@ export class StagedObjects {
     if (staged?.rollout === undefined || staged.ends) return false;
     const { choice, earlier } = staged;
     if (!returning) staged.earlier = undefined;
-    staged.total = concerned.size + elsewhere.length;
-    this.#setIdle(key, staged, staged.total === 0 && !returning);
-    const next = chooseProxies(key, concerned, shareOf(staged.rollout), {
+    const { total, ...next } = chooseProxies(key, concerned, shareOf(staged.rollout), {
       ...{ earlier: returning ? earlier : undefined, elsewhere, present: choice.limit },
     });
+    staged.total = total;
+    this.#setIdle(key, staged, total === 0 && !returning);
     const isSame = sameProxies(next.proxies, choice.proxies);
     if (isSame && next.limit === choice.limit) return false;
     staged.choice = next;
@@ -348,9 +347,12 @@ export class StagedObjects {
   lead(): void {
     this.#heard.clear();
     for (const staged of this.#running.values()) {
-      const { choice: { limit }, total } = staged;
+      const { choice: { limit }, total, candidate, rollout } = staged;
       staged.isIdle = false;
       if (limit >= 0) staged.earlier = { total, limit };
+      // No server may have seen an edit of the plan while it led.
+      const plan = candidate && this.planOf(candidate);
+      if (plan !== undefined && rollout !== undefined) staged.rollout = underPlan(rollout, plan, this.#options.now());
     }
   }
 

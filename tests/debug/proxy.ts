@@ -32,11 +32,18 @@ export class TestProxy implements Disposable {
   /** Nonce of the last acknowledged response about clusters. */
   #acknowledged = "";
   #disposed = false;
+  readonly #heard: (response: Uint8Array) => void;
   /** Why the stream has ended. */
   #end: Error | undefined;
   #received = awaited();
 
-  private constructor(port: number, node: object, refusal: string | undefined) {
+  private constructor(
+    port: number,
+    node: object,
+    refusal: string | undefined,
+    heard: (response: Uint8Array) => void = () => {},
+  ) {
+    this.#heard = heard;
     this.#client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
@@ -49,6 +56,7 @@ export class TestProxy implements Disposable {
     });
     this.#call.on("data", (response: Uint8Array) => {
       this.#waiting.push(response);
+      this.#heard(response);
       this.#received.resolve();
       if (refusal !== undefined) this.reject(refusal);
       else if (!this.#holding) this.release();
@@ -60,9 +68,15 @@ export class TestProxy implements Disposable {
    * Attaches a proxy, and waits for its clusters.
    *
    * @param refusal Text with which the proxy rejects every response. Default: the proxy accepts every response.
+   * @param heard Called with each response, from the first response on. Default: nothing is called.
    */
-  static async attach(port: number, node: object = SIDECAR, refusal?: string): Promise<TestProxy> {
-    const proxy = new TestProxy(port, node, refusal);
+  static async attach(
+    port: number,
+    node: object = SIDECAR,
+    refusal?: string,
+    heard?: (response: Uint8Array) => void,
+  ): Promise<TestProxy> {
+    const proxy = new TestProxy(port, node, refusal, heard);
     await proxy.#received.promise;
     return proxy;
   }

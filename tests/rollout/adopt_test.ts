@@ -18,9 +18,9 @@ const OWN = new Set(["a1", "a2", "a3", "a4", "a5"]);
 const OTHERS = new Set(["b1", "b2", "b3", "b4", "b5"]);
 const LIVE: StageFacts = { total: 10, chosen: 1, live: 1, failing: 0, refused: 0, words: [], errors: "" };
 
-function route(version: number): AnyConfigObject {
+function route(version: number, plan: Readonly<Record<string, string>> = {}): AnyConfigObject {
   const spec = { hosts: ["a.com"], http: [{ timeout: `${version}s`, route: [{ destination: { host: "a.com" } }] }] };
-  const metadata = { name: "one", namespace: "x", annotations: { "mesh.io/rollout": "50%:0s,100%:0s" } };
+  const metadata = { name: "one", namespace: "x", annotations: { "mesh.io/rollout": "50%:0s,100%:0s", ...plan } };
   const tree = { apiVersion: "networking.mesh.io/v1", kind: "VirtualService", metadata, spec };
   return parseObject(tree, inFile("test"), { defaultNamespace: "x" }).object as AnyConfigObject;
 }
@@ -195,4 +195,18 @@ Deno.test("a server that begins to decide keeps the choice while proxies of othe
   pair.other.staged.choose(KEY, OTHERS, true);
   assert.ok(pair.other.staged.rollouts()[0]!.limit <= limit, "no further proxy");
   assert.ok(pair.other.staged.rollouts()[0]!.returns, "no next stage yet");
+});
+
+Deno.test("an edit of the plan that no leader has seen counts when this server leads", () => {
+  const pair = new Pair();
+  pair.edit();
+  pair.step(0);
+  pair.arrive();
+  pair.hear();
+  pair.hear();
+  const { staged } = pair.other;
+  assert.equal(staged.rollouts()[0]?.plan.paused, false);
+  pair.other.see(route(2, { "mesh.io/rollout-paused": "true" }));
+  staged.lead();
+  assert.equal(staged.rollouts()[0]?.plan.paused, true);
 });

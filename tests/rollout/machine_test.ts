@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { chooseProxies, sizeOfStage } from "../../lib/rollout/choice.ts";
+import { chooseProxies, placeInOrder, sizeOfStage } from "../../lib/rollout/choice.ts";
 import {
   beginRollout,
   type RolloutState,
@@ -185,4 +185,22 @@ Deno.test("a rollout that was taken back begins again under other stages only", 
   const state = { ...beginRollout("k", "h", stages("10%,100%"), 0), phase: "taken-back" as const, reason: "no" };
   assert.equal(underPlan(state, stages("10%,100%"), 9), state);
   assert.deepEqual(underPlan(state, stages("5%,100%"), 9), beginRollout("k", "h", stages("5%,100%"), 9));
+});
+
+Deno.test("a proxy in two reports counts once", () => {
+  const proxies = Array.from({ length: 20 }, (_, at) => `p${at}`);
+  const key = "VirtualService/x/a";
+  const { proxies: chosen, limit } = chooseProxies(key, proxies, 50);
+  const again = proxies.slice(0, 10).map((proxy) => placeInOrder(proxy, key));
+  assert.deepEqual(chooseProxies(key, proxies, 50, { elsewhere: again }), { proxies: chosen, limit, total: 20 });
+});
+
+Deno.test("a new leader that knows half of the proxies keeps the limit of the leader before", () => {
+  const proxies = Array.from({ length: 20 }, (_, at) => `p${at}`);
+  const key = "VirtualService/x/a";
+  for (const percent of [10, 50, 100]) {
+    const { limit, total } = chooseProxies(key, proxies, percent);
+    const now = chooseProxies(key, proxies.slice(10), percent, { earlier: { total, limit }, present: limit });
+    assert.equal(now.limit, limit, `${percent}%`);
+  }
 });

@@ -77,6 +77,8 @@ export class RolloutDriver {
   #problem = "";
   /** Why single rollouts are not kept, by object. */
   #unkept: UnkeptRollouts = new Map();
+  /** The last report about proxies has failed. */
+  #isSilent = false;
   #stopped = false;
 
   constructor(parts: RolloutDriverParts) {
@@ -149,45 +151,58 @@ export class RolloutDriver {
     const present = staged.rollouts();
     for (const rollout of present) if (this.#move(rollout, isKept)) changed.push(rollout.object);
     this.#forgetEnded(present);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return await this.#reportShares();
     await this.#keep();
     pipeline.rolloutsChanged(changed);
   }
 
   /** Chooses proxies as the deciding server says, and reports. */
   async #follow(): Promise<void> {
-    const { staged, pipeline, log } = this.#parts;
+    const { staged, pipeline } = this.#parts;
     this.#kept = staged.revision;
-    const changed: AnyConfigObject[] = [];
-    const shares = new Map<string, ServerShare>();
     const present = staged.rollouts();
     this.#forgetEnded(present);
-    const reported = new Set(staged.line.slice(0, this.#mostReported()));
+    const reported = this.#reported();
+    const changed: AnyConfigObject[] = [];
     for (const rollout of present) {
-      const { key, object, candidate, limit, proxies, returns } = rollout;
-      const isReported = reported.has(key);
-      if (!isReported && limit < 0 && proxies.size === 0 && !returns) continue;
-      const concerned = this.#remembered(key, this.#concerned(rollout));
-      if (staged.follow(key, concerned)) changed.push(object);
-      if (!isReported) continue;
-      const { live, failing, refused, words } = this.#ownFacts(rollout);
-      const places = [...placesOf(key, concerned).values()];
-      shares.set(key, {
-        ...{ candidate, limit: staged.rollout(key)?.limit ?? -1, places },
-        ...{ live, failing, refused, words },
-      });
+      const { key, object, limit, proxies, returns } = rollout;
+      if (!reported.has(key) && limit < 0 && proxies.size === 0 && !returns) continue;
+      if (staged.follow(key, this.#remembered(key, this.#concerned(rollout)))) changed.push(object);
     }
-    if (changed.length > 0) return pipeline.rolloutsChanged(changed);
-    await this.#servers.report(shares).catch((error) => {
-      if (!this.#stopped) log.warn("the proxies of rollouts cannot be reported", { error });
-    });
+    if (changed.length > 0) pipeline.rolloutsChanged(changed);
+    else await this.#reportShares();
+  }
+
+  /** Reports the proxies of this server to the other servers. */
+  async #reportShares(): Promise<void> {
+    const { staged, log } = this.#parts;
+    try {
+      await this.#servers.report(() => {
+        const reported = this.#reported();
+        const shown = staged.rollouts().filter(({ key }) => reported.has(key));
+        return new Map(shown.map((rollout) => [rollout.key, this.#shareOf(rollout)]));
+      });
+      this.#isSilent = false;
+    } catch (error) {
+      if (!this.#stopped && !this.#isSilent) log.warn("the proxies of rollouts cannot be reported", { error });
+      this.#isSilent = true;
+    }
+  }
+
+  #shareOf(rollout: RunningRollout): ServerShare {
+    const { key, candidate, limit } = rollout;
+    const { live, failing, refused, words } = this.#ownFacts(rollout);
+    const places = [...placesOf(key, this.#seen.get(key)?.keys() ?? []).values()];
+    return { ...{ candidate, limit, places }, ...{ live, failing, refused, words } };
   }
 
   /** Rollouts in a report: those that run, and the next ones. The more proxies there are, the fewer. */
-  #mostReported(): number {
+  #reported(): ReadonlySet<string> {
+    const { staged, pipeline } = this.#parts;
     let proxies = 0;
-    for (const _ of this.#parts.pipeline.translator.proxies()) proxies++;
-    return Math.max(2 * MAX_ROLLOUTS, Math.min(MOST_REPORTED, Math.floor(MOST_PLACES / Math.max(1, proxies))));
+    for (const _ of pipeline.translator.proxies()) proxies++;
+    const most = Math.max(2 * MAX_ROLLOUTS, Math.min(MOST_REPORTED, Math.floor(MOST_PLACES / Math.max(1, proxies))));
+    return new Set(staged.line.slice(0, most));
   }
 
   #forgetEnded(present: readonly RunningRollout[]): void {
@@ -289,7 +304,10 @@ export class RolloutDriver {
   #factsOf(rollout: RunningRollout): StageFacts {
     let facts = this.#ownFacts(rollout);
     const now = this.#parts.staged.rollout(rollout.key) ?? rollout;
+    const own = new Set(placesOf(rollout.key, this.#seen.get(rollout.key)?.keys() ?? []).values());
     for (const { limit, places, live, failing, refused, words } of this.#others(rollout)) {
+      // All proxies of a server have come to this server, as after the end of a server.
+      if (refused === 0 && places.every((place) => own.has(place))) continue;
       facts = {
         ...facts,
         total: facts.total + places.length,

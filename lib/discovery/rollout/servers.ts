@@ -25,8 +25,8 @@ export interface RolloutServers {
   readonly reportTime: number;
   /** The reports of the other servers about an object. */
   others(key: string): readonly ServerShare[];
-  /** Reports what this server has, while another server decides. */
-  report(shares: ServerShares): Promise<void>;
+  /** Reports what this server has. A server that decides reports too: the next deciding server begins with its report. */
+  report(shares: () => ServerShares): Promise<void>;
   /** Calls a listener when this server begins or ceases to decide. */
   onTurn(listener: () => void): void;
 }
@@ -113,8 +113,9 @@ export class SharedServers implements RolloutServers {
     return (this.#others?.all() ?? []).flatMap((shares) => shares.get(key) ?? []);
   }
 
-  async report(shares: ServerShares): Promise<void> {
+  async report(current: () => ServerShares): Promise<void> {
     const { signal } = this.#stop;
+    const shares = current();
     if (shares.size === 0) await this.#own.remove(signal);
     else await this.#own.write(shares, REPORT_PAUSE, signal);
   }
