@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
+import { ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
-import { StreamClient } from "./support/stream_client.ts";
+import { emptyText, StreamClient } from "./support/stream_client.ts";
 import { runs } from "../properties.ts";
 
 const RUNS = runs(500);
@@ -158,6 +158,55 @@ Deno.test("a virtual host that is on its way while its route configuration is dr
   while (hosts.client.inbox.length > 0) hosts.client.accept();
   assert.deepEqual([...hosts.client.has.get(VIRTUAL_HOST) ?? []], []);
   hosts.client.close();
+});
+
+Deno.test("a name is said to be gone to a client that asked for it, when its resource goes before its part of the answer", () => {
+  const resources = ["a", "b"].map((name) => textResource(ENDPOINTS, name, `${name}=1`));
+  for (const delta of [true, false]) {
+    const source = new MemorySource().change(ENDPOINTS, resources);
+    const client = new StreamClient(source, delta, { maxResponseBytes: 1 });
+    client.ask(ENDPOINTS, { names: ["a", "b"] });
+    const [first] = client.inbox[0]!.resources.keys();
+    const other = first === "a" ? "b" : "a";
+    source.change(ENDPOINTS, [], [other]);
+    client.accept(ENDPOINTS, ["a", "b"]);
+    const last = client.accept(ENDPOINTS, ["a", "b"]);
+    const empty = [...last.resources.values()].map(({ value }) => value);
+    assert.deepEqual([empty, last.removed], delta ? [[], [other]] : [[emptyText(other)], []]);
+    client.close();
+  }
+});
+
+Deno.test("a resource that goes while the client rejects its new version goes, although the client has it from an earlier stream", () => {
+  for (const delta of [true, false]) {
+    const source = new MemorySource().change(LISTENER, [textResource(LISTENER, "l", "l=2")]);
+    const client = new StreamClient(source, delta);
+    client.ask(LISTENER, delta ? { versions: { l: "1" } } : { version: "1" });
+    source.change(LISTENER, [], ["l"]);
+    client.reject(LISTENER, "bad");
+    const { resources, removed } = client.accept(LISTENER);
+    assert.deepEqual([resources.size, removed], [0, delta ? ["l"] : []]);
+    client.close();
+  }
+});
+
+Deno.test("state of the world: endpoints that a client drops and names again, beside late nonces, are answered again, absent ones too", () => {
+  for (const [kept, again] of [[["k"], "a"], [["k"], "absent"], [[], "a"], [[], "absent"]] as const) {
+    const source = new MemorySource().serve(ENDPOINTS);
+    source.change(ENDPOINTS, ["a", "k"].map((name) => textResource(ENDPOINTS, name, `${name}=1`)));
+    const client = new StreamClient(source, false);
+    const names = [...kept, again];
+    client.ask(ENDPOINTS, { names: [...names, "new"] });
+    const { nonce } = client.accept(ENDPOINTS, [...names, "new"]);
+    source.change(ENDPOINTS, [textResource(ENDPOINTS, "new", "new=1")]);
+    client.stream.reconcile();
+    client.ask(ENDPOINTS, { names: [...kept], nonce });
+    client.ask(ENDPOINTS, { names, nonce });
+    client.accept(ENDPOINTS, names);
+    assert.deepEqual([...client.accept(ENDPOINTS, names).resources.keys()], [again]);
+    assert.equal(client.inbox.length, 0);
+    client.close();
+  }
 });
 
 Deno.test("state of the world: a name that a client drops and names again, beside late nonces, is sent again", () => {

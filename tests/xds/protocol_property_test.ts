@@ -43,6 +43,7 @@ for (const delta of [true, false]) {
         for (const e of events) if (e.do !== "reject") model.step(e);
         model.drain();
         model.check();
+        assert.deepEqual(model.unanswered(), []);
         const before = model.client.received.length;
         model.client.stream.reconcile();
         assert.equal(model.client.received.length, before, "nothing more to say");
@@ -59,6 +60,20 @@ for (const delta of [true, false]) {
         for (const e of events) model.step(e);
         model.renewAll();
         model.drainOffers();
+        model.check();
+        model.client.stream.close();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  Deno.test(`${variant}: what a client rejected comes with the next offer, and a client that takes the offer has it all`, () => {
+    fc.assert(
+      fc.property(events, (events) => {
+        const model = new ProtocolModel(delta);
+        for (const e of events) model.step(e);
+        model.drain();
+        model.passTime();
         model.check();
         model.client.stream.close();
       }),

@@ -45,10 +45,19 @@ export class NamesInQuestion {
     this.#unsure = this.#inFlight = this.#table.empty;
   }
 
-  /** A response tells the client of all absent names. */
-  dispatched(): void {
-    this.#inFlight = this.#unsure;
-    this.#unsure = this.#table.empty;
+  /**
+   * A response tells the client of all absent names. Names of resources that come with a later response stay in question:
+   * the resources may go before.
+   *
+   * @param want the resources that exist
+   * @param next the client's resources after the response; equal to `want`: nothing comes later
+   */
+  dispatched(want: SetStack, next: SetStack): void {
+    const comesLater = (name: string) => isNamedInStack(want, name) && !isNamedInStack(next, name);
+    const all = this.#unsure;
+    const later = next === want || all.size === 0 ? [] : [...all].filter(comesLater);
+    this.#unsure = later.length === 0 ? this.#table.empty : this.#table.of(later);
+    this.#inFlight = later.length === 0 ? all : this.#table.minus(all, this.#unsure);
   }
 
   /** The client has answered the response. What a client has rejected it has not heard. */

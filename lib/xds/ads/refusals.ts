@@ -44,7 +44,7 @@ export class StreamRefusals implements ClientRefusals {
     this.#cancel ??= this.#later(this.#delay, () => {
       this.#cancel = undefined;
       this.#delay = Math.min(2 * this.#delay, LAST_OFFER);
-      const offered = [...this.#rejecting].filter((watch) => watch.offerAgain());
+      const offered = [...this.#rejecting].filter(({ resources }) => resources.offerAgain());
       if (offered.length > 0) this.#offer(offered);
       // A response was in flight, or the rejected response had been acknowledged before.
       if (this.#rejecting.size > 0) this.#offerLater();

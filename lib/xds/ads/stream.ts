@@ -284,7 +284,7 @@ export class AdsStream {
   #send(watch: Watch): void {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
-    const { owes, resources: { sent, want, portion }, rules: { whole, single, lasting } } = watch;
+    const { owes, resources: { sent, want, portion, hasUnknown }, rules: { whole, single, lasting } } = watch;
     // Clusters and listeners come whole: a client takes the first response of these types for the whole set. After a
     // rejection the client no longer waits.
     const limit = whole ? portion : single ? 1 : Math.min(maxResponseBytes, portion);
@@ -297,7 +297,8 @@ export class AdsStream {
     const empty = delta ? [] : missing;
     // Without whole responses the variant has no way to report a removal.
     const nothing = step.count === 0 && empty.length === 0 && (removed.length === 0 || (!delta && !whole));
-    if (nothing && !owes) {
+    // A whole response takes away what the client has from an earlier stream, and no difference shows that.
+    if (nothing && !owes && !(whole && hasUnknown)) {
       if (step.next === want) watch.settle();
       return;
     }

@@ -49,6 +49,8 @@ export class Watch {
   #covered: NameSet;
   /** The answer to a request is postponed, because all its names are pending. */
   #postponed = false;
+  /** Names that the client dropped in requests that count for nothing. */
+  #droppedLate: NameSet;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
   readonly #unrecorded = new UnrecordedResources((name) => this.#questions.isPending(name));
@@ -68,7 +70,7 @@ export class Watch {
     this.subscription = new Subscription(table.empty, byName, isChosen);
     this.resources = new ClientResources(rules.whole && !delta, rules.single);
     this.#questions = new NamesInQuestion(table);
-    this.#covered = table.empty;
+    this.#covered = this.#droppedLate = table.empty;
   }
 
   /** Subscribed to everything that the server has for this client. */
@@ -88,7 +90,7 @@ export class Watch {
 
   /** Memory of the names that the client gave, in bytes. */
   get nameBytes(): number {
-    return this.names.bytes + this.#questions.bytes + this.#covered.bytes;
+    return this.names.bytes + this.#questions.bytes + this.#covered.bytes + this.#droppedLate.bytes;
   }
 
   /** Something may have to be sent. */
@@ -176,6 +178,7 @@ export class Watch {
     const { stack, absent, older } = clientState(this.resources.want, this.#known);
     this.#known = undefined;
     this.resources.older = older;
+    this.#unrecorded.add([...older]);
     this.resources.begin(stack);
     const decided = absent.filter((name) => !this.#questions.isPending(name));
     this.#questions.add(this.#table.of(decided));
@@ -203,10 +206,11 @@ export class Watch {
 
   /** Records a response. */
   dispatched(inFlight: SentResponse, next: SetStack): void {
-    this.#unrecorded.dispatched(this.resources.selected, next);
+    const { selected, want } = this.resources;
+    this.#unrecorded.dispatched(selected, next);
     this.resources.dispatched(inFlight, next);
     this.owes = false;
-    this.#questions.dispatched();
+    this.#questions.dispatched(want, next);
   }
 
   /** Applies a request of the state-of-the-world variant. */
@@ -215,18 +219,23 @@ export class Watch {
     const first = resources.nonceSent === "" || request.nonce === "";
     const answer = first ? "first" : resources.answered(request);
     if (answer === "ack" || answer === "nack") this.#questions.answered(answer === "nack");
+    const given = request.names.size > 0;
     if (!first && request.nonce !== resources.nonceSent) {
       // The request counts for nothing, but its client has dropped what the request does not name. The client may name it
       // again with its next answer.
-      if (request.names.size > 0) resources.forget(this.#table.minus(subscription.names, this.#plain(request.names)));
+      if (given || this.#explicit || !this.rules.wildcard) {
+        const dropped = this.#table.minus(subscription.names, this.#plain(request.names));
+        resources.forget(dropped);
+        if (this.rules.awaited) this.#droppedLate = this.#table.union(this.#droppedLate, dropped);
+      }
       return answer;
     }
     if (first) resources.begin(EMPTY_STACK, request.hasVersion);
-    const given = request.names.size > 0;
     this.#explicit ||= given;
     const wasWildcard = subscription.wildcard;
     subscription.wildcard = given ? request.names.has(WILDCARD) : !this.#explicit && this.rules.wildcard;
     const names = given ? this.#plain(request.names) : this.#table.empty;
+    const again = this.#takeNamedAgain(names);
     const added = this.#table.minus(names, subscription.names);
     const dropped = this.#table.minus(subscription.names, names);
     subscription.change(names, added, dropped);
@@ -237,7 +246,7 @@ export class Watch {
       owed: !first && this.owes,
     };
     this.#questions.take(this.#change.unwanted);
-    if (this.rules.awaited) this.#await(first ? names : added, dropped);
+    if (this.rules.awaited) this.#await(first ? names : this.#table.union(added, again), dropped);
     if (first) {
       this.#postponed = false;
       this.owes = this.wildcard || names.size > 0;
@@ -249,6 +258,7 @@ export class Watch {
       resources.forget(added);
       this.owes ||= this.rules.whole || this.rules.awaited;
     }
+    if (again.size > 0) this.owes = true;
     if (dropped.size > 0 && !this.wildcard) resources.forget(dropped);
     if (added.size === 0 && dropped.size === 0) resources.answeredAlone(answer, request);
     return answer;
@@ -286,14 +296,6 @@ export class Watch {
     return answer;
   }
 
-  /** See {@linkcode ClientResources.offerAgain}. */
-  offerAgain(): boolean {
-    const isOffered = this.resources.offerAgain();
-    // A whole response without any resources takes away what the client has, and no difference shows that.
-    if (isOffered && this.rules.whole && this.resources.hasUnknown) this.owes = true;
-    return isOffered;
-  }
-
   /** The client waits again for these resources, as far as subscribed: an answer about each is due. */
   awaitAgain(names: NameSet): void {
     this.resources.forget(names);
@@ -304,6 +306,13 @@ export class Watch {
     if (decided.size === 0) return;
     this.#questions.add(decided);
     this.owes = true;
+  }
+
+  /** The names that the client has dropped beside a response on its way and now names again. */
+  #takeNamedAgain(names: NameSet): NameSet {
+    const late = this.#droppedLate;
+    this.#droppedLate = this.#table.empty;
+    return this.#table.minus(late, this.#table.minus(late, names));
   }
 
   #await(names: NameSet, dropped: NameSet): void {
