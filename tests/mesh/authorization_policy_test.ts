@@ -6,8 +6,9 @@ import { inFile } from "../config/origins.ts";
 
 const ROOT = "mesh-system";
 
-function policy(name: string, namespace: string, spec: object): AuthorizationPolicy {
-  const tree = { apiVersion: "security.mesh.io/v1", kind: "AuthorizationPolicy", metadata: { name, namespace }, spec };
+function policy(name: string, namespace: string, spec: object, creationTimestamp?: string): AuthorizationPolicy {
+  const metadata = { name, namespace, ...(creationTimestamp !== undefined && { creationTimestamp }) };
+  const tree = { apiVersion: "security.mesh.io/v1", kind: "AuthorizationPolicy", metadata, spec };
   const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
   assert.ok(object, JSON.stringify(findings));
   return object as AuthorizationPolicy;
@@ -72,8 +73,9 @@ Deno.test("policies without targets hold at the workload of a waypoint together,
 const anyPolicy = fc.record({
   name: fc.constantFrom("a", "b", "c"),
   namespace: fc.constantFrom("shop", "pay", ROOT),
-  app: fc.constantFrom(undefined, "cart", "edge"),
-}).map(({ name, namespace, app }) => policy(name, namespace, app === undefined ? {} : selects(app)));
+  of: fc.constantFrom({}, selects("cart"), selects("edge"), gateway),
+  month: fc.constantFrom(1, 1, 2),
+}).map(({ name, namespace, of, month }) => policy(name, namespace, of, `2024-0${month}-01T00:00:00Z`));
 
 Deno.test("after any changes an index answers like a fresh index; a list stays the same object until one of its policies changes, and each change names its namespaces", () => {
   const workloads = ["shop", "pay", ROOT, "empty"].flatMap((namespace) => [
@@ -81,17 +83,21 @@ Deno.test("after any changes an index answers like a fresh index; a list stays t
     { namespace, labels: { app: "cart", version: "2" } },
     edge(namespace),
   ]);
-  fc.assert(fc.property(fc.array(fc.tuple(anyPolicy, fc.boolean()), { maxLength: 15 }), (steps) => {
+  const batch = fc.array(fc.tuple(anyPolicy, fc.boolean()), { minLength: 1, maxLength: 3 });
+  fc.assert(fc.property(fc.array(batch, { maxLength: 25 }), (changes) => {
     const index = new AuthorizationPolicyIndex(ROOT);
     const there = new Map<string, AuthorizationPolicy>();
-    for (const [put, removes] of steps) {
+    for (const steps of changes) {
       const before = workloads.map((one) => index.of(one));
-      const old = there.get(put.key);
-      const touched = index.update(old ? [old] : [], removes ? [] : [put]);
-      if (removes) there.delete(put.key);
-      else there.set(put.key, put);
+      const last = new Map(steps.map(([put, removes]) => [put.key, removes ? undefined : put]));
+      const removed = [...last.keys()].flatMap((key) => there.get(key) ?? []);
+      const added = [...last.values()].filter((one) => one !== undefined);
+      const touched = index.update(removed, added);
+      for (const { key } of removed) there.delete(key);
+      for (const one of added) there.set(one.key, one);
       for (const [i, one] of workloads.entries()) {
-        const now = index.of(one);
+        const [now, layered] = [index.of(one), index.layered(one)];
+        assert.ok(layered.every((policy) => there.get(policy.key) === policy));
         const same = now.length === before[i]!.length && now.every((policy, at) => policy === before[i]![at]);
         assert.equal(now === before[i], same);
         if (!same) assert.ok(touched.has("*") || touched.has(one.namespace));
@@ -103,7 +109,10 @@ Deno.test("after any changes an index answers like a fresh index; a list stays t
       );
     }
     const fresh = new AuthorizationPolicyIndex(ROOT);
-    fresh.update([], [...there.values()]);
-    for (const one of workloads) assert.deepEqual(index.of(one), fresh.of(one));
+    fresh.update([], [...there.values()].reverse());
+    for (const one of workloads) {
+      assert.deepEqual(index.of(one), fresh.of(one));
+      assert.deepEqual(index.layered(one), fresh.layered(one));
+    }
   }));
 });

@@ -79,26 +79,38 @@ Deno.test("keys in a rule lose their private parts, and a single key becomes a s
 
 Deno.test("after any changes an index answers like a fresh index of the remaining objects, and equal answers are one object", () => {
   const names = ["a", "b", "c"];
+  const door = { "gateway.networking.k8s.io/gateway-name": "door" };
   const anyPolicy = fc.record({
     name: fc.constantFrom(...names),
     namespace: fc.constantFrom(ROOT, "shop", "bank"),
     issuers: fc.subarray(["i", "j", "k"]),
-    label: fc.constantFrom(undefined, "cart", "till"),
+    of: fc.constantFrom({}, app("cart"), app("till"), {
+      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "door" }],
+    }),
   });
-  const steps = fc.array(fc.record({ policy: anyPolicy, put: fc.boolean() }), { maxLength: 20 });
+  const steps = fc.array(
+    fc.array(fc.record({ policy: anyPolicy, put: fc.boolean() }), { minLength: 1, maxLength: 3 }),
+    {
+      maxLength: 20,
+    },
+  );
   fc.assert(fc.property(steps, (list) => {
     const made = index();
     const there = new Map<string, Policy>();
-    for (const { policy: { name, namespace, issuers, label }, put } of list) {
-      const object = policy(name, namespace, issuers, label === undefined ? {} : app(label));
-      const old = there.get(object.key);
-      made.update(old ? [old] : [], put ? [object] : []);
-      if (put) there.set(object.key, object);
-      else there.delete(object.key);
-      const fresh = index(...there.values());
+    for (const batch of list) {
+      const last = new Map(batch.map(({ policy: { name, namespace, issuers, of }, put }) => {
+        const object = policy(name, namespace, issuers, of);
+        return [object.key, put ? object : undefined];
+      }));
+      const removed = [...last.keys()].flatMap((key) => there.get(key) ?? []);
+      const added = [...last.values()].filter((one) => one !== undefined);
+      made.update(removed, added);
+      for (const { key } of removed) there.delete(key);
+      for (const one of added) there.set(one.key, one);
+      const fresh = index(...[...there.values()].reverse());
       for (const namespace of [ROOT, "shop", "bank"]) {
-        for (const label of ["cart", "till", "other"]) {
-          const workload = { namespace, labels: { app: label } };
+        for (const own of [{ app: "cart" }, { app: "till" }, { app: "other" }, { app: "cart", ...door }]) {
+          const workload = { namespace, labels: own };
           assert.deepEqual(made.of(workload), fresh.of(workload));
           assert.equal(made.of(workload), made.of({ namespace, labels: { ...workload.labels, more: "x" } }));
         }
