@@ -107,6 +107,36 @@ for (const name of FOLLOWED) {
   });
 }
 
+Deno.test("selects-nothing is true of labels that only a Gateway's unknown workloads have", () => {
+  const labels = { app: "gw" };
+  const of = (apiVersion: string, kind: string, spec: object) => ({
+    ...{ apiVersion, kind, metadata: { name: kind.toLowerCase(), namespace: "shop" }, spec },
+  });
+  const template = { metadata: { labels: { app: "cart" } }, spec: { containers: [{ name: "main", image: "main" }] } };
+  const value = {
+    name: "lua",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+      inline_code: "x",
+    },
+  };
+  const world = proofWorld([
+    of("apps/v1", "Deployment", { selector: { matchLabels: { app: "cart" } }, template }),
+    of("networking.mesh.io/v1", "Gateway", {
+      selector: labels,
+      servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts: ["first.test"] }],
+    }),
+    of("networking.mesh.io/v1alpha3", "ProxyFilter", {
+      workloadSelector: { labels },
+      configPatches: [{ applyTo: "EXTENSION_CONFIG", patch: { operation: "ADD", value } }],
+    }),
+  ]);
+  const ofFilter = world.findings.filter(({ name, place }) =>
+    name === "selects-nothing" && place.objects[0]?.kind === "ProxyFilter"
+  );
+  assert.deepEqual(ofFilter.map((one) => followed(PROOFS["selects-nothing"], one, world)), [undefined]);
+});
+
 Deno.test("unknown-import is true of a Sidecar's only import, without which the Sidecar still imports nothing", () => {
   const world = proofWorld([
     entry("first", "first.test", "HTTP", 80),

@@ -13,7 +13,7 @@ export type Proof =
    * Claim: a part is without effect. Removing the part from the texts changes no resource of any proxy. The holder of
    * an emptied list goes as well, since an empty list may mean everything. `rule`: the entry of the object's own list
    * around the field. `among: "known"`: the claim is about workloads that texts name, so a proxy that stands for unknown
-   * workloads of a namespace may change.
+   * workloads of a namespace, or of a Gateway's selector, may change.
    */
   | { readonly by: "removal"; readonly of: RemovedPart; readonly among?: "known" }
   /** Claim: a part is never used. Removing the part changes the end of no request. */
@@ -78,7 +78,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unverified-server": { by: "authorities" },
   "unverified-server-port": { by: "authorities" },
   "address-required": claims("routing", "address-required:"),
-  "selects-nothing": removal("object"),
+  "selects-nothing": { by: "removal", of: "object", among: "known" },
   "sidecars-of-one-workload": removal("object"),
   "several-default-sidecars": removal("object"),
   "policy-without-workload": { by: "removal", of: "object", among: "known" },
