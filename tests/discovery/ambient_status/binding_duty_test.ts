@@ -233,7 +233,7 @@ Deno.test("the condition says whether gateways use the waypoint of a service tha
   const labels = { ...ASKING, "mesh.io/ingress-use-waypoint": "true" };
   for (
     const [isOn, expected] of [
-      [true, `${ACCEPTED} Gateways are asked to use it, too.`],
+      [true, `${ACCEPTED} Gateways use the waypoint, too.`],
       [false, `${ACCEPTED} Gateways pass it by (ENABLE_INGRESS_WAYPOINT_ROUTING=false).`],
     ] as const
   ) {
