@@ -234,7 +234,7 @@ Deno.test("the condition says whether gateways use the waypoint of a service tha
   for (
     const [isOn, expected] of [
       [true, `${ACCEPTED} Gateways use the waypoint, too.`],
-      [false, `${ACCEPTED} Gateways pass it by (ENABLE_INGRESS_WAYPOINT_ROUTING=false).`],
+      [false, `${ACCEPTED} Gateways pass the waypoint by (ENABLE_INGRESS_WAYPOINT_ROUTING=false).`],
     ] as const
   ) {
     const world = new BindingWorld();
