@@ -1,5 +1,5 @@
 /**
- * An application of a test: answers with the client's address, the path and the headers.
+ * An application of a test: answers with the client's address, the path and the headers. Writes a line when it listens.
  *
  *     application.ts PORT
  *
@@ -8,7 +8,7 @@
  * @module
  */
 Deno.serve(
-  { hostname: "0.0.0.0", port: Number(Deno.args[0]) },
+  { hostname: "0.0.0.0", port: Number(Deno.args[0]), onListen: () => console.log("listening") },
   (request, { remoteAddr }) =>
     Response.json({
       from: remoteAddr.hostname,

@@ -93,7 +93,7 @@ async function withNamesWorld(run: (world: NamesWorld) => Promise<void>): Promis
         ...{ apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "alias" } },
         spec: { type: "ExternalName", externalName: "outside.example.com" },
       });
-      networks.startApplication(pods.web.network);
+      await networks.startApplication(pods.web.network);
       const tunnel = await node.start();
       await tunnel.until("snapshot");
       await run({ node, tunnel, upstream, pods, services });

@@ -75,16 +75,19 @@ export class PodNetworks implements AsyncDisposable {
     return [...text.matchAll(/counter packets (\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  /** Starts a program in a pod. It ends with the networks. */
-  start({ netns }: PodNetwork, ...command: string[]): void {
-    this.#children.push(
-      new Deno.Command("nsenter", { args: [`--net=${netns}`, ...command], stdout: "null", stderr: "null" }).spawn(),
-    );
-  }
-
-  /** Starts the application of `application.ts` in a pod, at port 8080. */
-  startApplication(pod: PodNetwork): void {
-    this.start(pod, Deno.execPath(), "run", "--quiet", "--allow-net", APPLICATION, "8080");
+  /**
+   * Starts the application of `application.ts` in a pod, at port 8080, for the life of the networks. Resolves when
+   * the application listens.
+   */
+  async startApplication({ name, netns }: PodNetwork): Promise<void> {
+    const words = [Deno.execPath(), "run", "--quiet", "--allow-net", APPLICATION, "8080"];
+    const child = new Deno.Command("nsenter", {
+      args: [`--net=${netns}`, ...words],
+      ...{ stdin: "null", stdout: "piped", stderr: "inherit" },
+    }).spawn();
+    this.#children.push(child);
+    const { done } = await child.stdout.getReader().read();
+    if (done) throw new Error(`the application of ${name} ended at its start`);
   }
 
   /** A request by a pod's application. */

@@ -75,7 +75,8 @@ async function carries(ask: Asker): Promise<void> {
   for (const pod of [pods.client, pods.web]) await networks.watch(pod);
   await ask.until("direct", "/", 200);
   const through = await ask.connections(() => ask.until("web", "/", 200));
-  assert.deepEqual(through.filter(isIn).map(({ identity }) => identity), [DOOR], "the waypoint comes as itself");
+  const comers = new Set(through.filter(isIn).map(({ identity }) => identity));
+  assert.deepEqual([...comers], [DOOR], "the waypoint comes as itself");
   const direct = await ask.connections(async () => assert.equal(seenBy(await ask.get("direct")), pods.client.address));
   assert.ok(
     direct.some(({ uid, way, by, to }) =>

@@ -127,7 +127,7 @@ async function runWorld(node: AmbientNode, run: (world: AmbientWorld) => Promise
   };
   const tunnelled = { name: "hbone", port: 15008, targetPort: 15008 };
   await makeService(api, { name: "door", pods: [door], port: tunnelled, selector: OF_DOOR });
-  for (const { network } of [web, far]) networks.startApplication(network);
+  for (const { network } of [web, far]) await networks.startApplication(network);
   await using stack = new AsyncDisposableStack();
   const capture = (network: PodNetwork, uid: string, serviceAccount: string) =>
     node.capture({ network, uid, namespace: "shop", serviceAccount });
