@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestNode } from "./node.ts";
 import type { FakeOrch } from "./orch.ts";
+import { until } from "../../patience.ts";
 
 /** Variables of an installer on a node. */
 export function installerVariables(node: TestNode, orch: FakeOrch): Record<string, string> {
@@ -22,6 +23,14 @@ export function installerVariables(node: TestNode, orch: FakeOrch): Record<strin
   };
 }
 
+/** A running installer. */
+export interface InstallerProcess {
+  /** The output so far. */
+  readonly text: string;
+  /** Ends the installer. @returns the exit code, and the whole output */
+  stop(): Promise<{ readonly code: number; readonly text: string; readonly err: string }>;
+}
+
 /**
  * Starts an installer and waits for a text in its output.
  * @param program The command line, without the arguments of the installer.
@@ -31,7 +40,7 @@ export async function startInstaller(
   env: Record<string, string>,
   said: string,
   ...args: readonly string[]
-) {
+): Promise<InstallerProcess> {
   const [first = "", ...words] = program;
   const child = new Deno.Command(first, {
     args: [...words, ...args],
@@ -40,23 +49,22 @@ export async function startInstaller(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
+  let [text, isOver] = ["", false];
+  const reading = (async () => {
+    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) text += part;
+    isOver = true;
+  })();
   // Whole lines.
-  while (!text.includes(said) || !text.endsWith("\n")) {
-    const { value, done } = await reader.read();
-    if (done) assert.fail(`${text}${await new Response(child.stderr).text()}`);
-    text += value;
-  }
+  const isSaid = () => text.includes(said) && text.endsWith("\n");
+  await until(`the installer says ${said}`, () => isSaid() || isOver);
+  if (!isSaid()) assert.fail(`${text}${await new Response(child.stderr).text()}`);
   return {
-    text,
+    get text() {
+      return text;
+    },
     async stop() {
       child.kill("SIGTERM");
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        text += value;
-      }
+      await reading;
       const err = await new Response(child.stderr).text();
       const { code } = await child.status;
       return { code, text, err };
