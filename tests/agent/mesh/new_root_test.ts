@@ -1,6 +1,6 @@
 /** A new authority of the operator replaces the former authority while requests run. */
 import assert from "node:assert/strict";
-import { readCertificates } from "../../../lib/pki/certificate.ts";
+import { type Certificate, readCertificates } from "../../../lib/pki/certificate.ts";
 import { issueRoot } from "../../../lib/pki/issue.ts";
 import { certificatePem } from "../../../lib/pki/pem.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
@@ -10,6 +10,7 @@ import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../../envoy/path.ts";
+import { envoySerials, shortSerial } from "../support/envoy_serials.ts";
 import { until } from "../../patience.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
@@ -55,15 +56,19 @@ Deno.test({
           ];
           /**
            * Issuer and roots of both workloads: the organization of the certificate's signer, and the organizations of
-           * the trusted roots.
+           * the trusted roots. An agent writes files before its Envoy gets the same: until then, no text.
            */
           const held = () =>
-            Promise.all(agents.map(async ({ folder }) => {
-              const [chain = "", roots = ""] = await Promise.all(
-                ["cert-chain.pem", "root-cert.pem"].map((name) => Deno.readTextFile(`${folder}/certs/${name}`)),
-              );
-              const issuer = readCertificates(chain)[0]!.issuer;
-              return `${issuer} of ${readCertificates(roots).map(({ subject }) => subject).sort().join(" ")}`;
+            Promise.all(agents.map(async ({ folder }, i) => {
+              const [[leaf], roots] = await Promise.all(
+                ["cert-chain.pem", "root-cert.pem"].map(async (name) =>
+                  readCertificates(await Deno.readTextFile(`${folder}/certs/${name}`))
+                ),
+              ) as [[Certificate], Certificate[]];
+              const inEnvoy = await envoySerials(ports[4 * i]!);
+              const isInForce = inEnvoy.own === shortSerial(leaf.serial) &&
+                roots.every(({ serial }) => inEnvoy.roots.includes(shortSerial(serial)));
+              return isInForce ? `${leaf.issuer} of ${roots.map(({ subject }) => subject).sort().join(" ")}` : "";
             }));
           const all = async (wanted: string) => {
             await until(wanted, async () => {

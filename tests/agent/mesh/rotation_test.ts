@@ -1,10 +1,11 @@
 /** Certificates of real workloads, replaced while requests run over connections that are never old. */
 import assert from "node:assert/strict";
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";
-import { envoyCount, envoyPage, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load } from "../../../scripts/demo/load.ts";
 import { shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { envoyPath } from "../../envoy/path.ts";
+import { envoySerials } from "../support/envoy_serials.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { until } from "../../patience.ts";
 
@@ -18,16 +19,6 @@ const SHORT_ROOTS = {
 
 const renewals = ({ output }: AgentProcess) => output.split("certificate valid until").length - 2;
 
-/** Serial numbers in an Envoy: of the Envoy's certificate, and of its roots. */
-async function serials(admin: number): Promise<{ readonly own: string; readonly roots: readonly string[] }> {
-  const { certificates } = JSON.parse(await envoyPage(admin, "certs")) as {
-    certificates: readonly Record<"ca_cert" | "cert_chain", readonly { readonly serial_number: string }[]>[];
-  };
-  const of = (part: "ca_cert" | "cert_chain") =>
-    certificates.flatMap((one) => one[part].map(({ serial_number }) => serial_number));
-  return { own: of("cert_chain")[0] ?? "", roots: [...new Set(of("ca_cert"))] };
-}
-
 Deno.test({
   name:
     "three rotations of both leaves and one of the root fail no request and no handshake; both Envoys hold the new ones",
@@ -37,14 +28,14 @@ Deno.test({
       { mode: "STRICT", env: SHORT_ROOTS, files: { "short.yaml": shortConnectionsFile(3) }, agents: SHORT_LEAVES },
       async ({ mesh, here, server, client, admins }) => {
         const [, ofClient] = admins;
-        const before = await Promise.all(admins.map(serials));
+        const before = await Promise.all(admins.map(envoySerials));
         const errors = () => envoyCount(ofClient, "^cluster.outbound.*ssl.(connection_error|fail_verify)");
         const [handshakes, wrong] = [await envoyCount(ofClient, "^cluster.outbound.*ssl.handshake$"), await errors()];
         await using load = new Load(here, "app.test");
         await until("three renewals of both", () => renewals(server) >= 3 && renewals(client) >= 3);
         await until("a new root", () => mesh.output.includes("replaced the root certificate"));
         await until("both Envoys have the new root", async () => {
-          const now = await Promise.all(admins.map(serials));
+          const now = await Promise.all(admins.map(envoySerials));
           return now.every(({ own, roots }, i) =>
             own !== before[i]!.own && roots.some((root) => !before[i]!.roots.includes(root))
           );

@@ -72,7 +72,7 @@ function cluster(name: string, { host, roots, own }: Http3Caller, port: number):
   const quic = `${TYPE}.transport_sockets.quic.v3.QuicUpstreamTransport`;
   const protocol = `${TYPE}.upstreams.http.v3.HttpProtocolOptions`;
   return {
-    ...{ name, type: "STATIC", connect_timeout: "2s", max_requests_per_connection: 1 },
+    ...{ name, type: "STATIC", connect_timeout: "20s", max_requests_per_connection: 1 },
     load_assignment: {
       cluster_name: name,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socket(port) } }] }],
