@@ -1,7 +1,7 @@
 /** The archive of a report, and the tokens of services in its texts. */
 import assert from "node:assert/strict";
 import { type ArchivePart, writeArchive } from "../../lib/offline/report/archive.ts";
-import { HIDDEN } from "../../lib/offline/report/secret_text.ts";
+import { HIDDEN } from "../../lib/offline/report/hidden.ts";
 import { withoutServiceTokens } from "../../lib/offline/report/service_tokens.ts";
 import { unpacked } from "./unpacked.ts";
 

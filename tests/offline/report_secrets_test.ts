@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { withoutSecretJson, withoutSecrets } from "../../lib/offline/report/secret_json.ts";
-import { HIDDEN, withoutSecretText } from "../../lib/offline/report/secret_text.ts";
+import { HIDDEN } from "../../lib/offline/report/hidden.ts";
+import { withoutSecretText } from "../../lib/offline/report/secret_text.ts";
 import { runs } from "../properties.ts";
 
 const KNOWN = new Set(["PILOT_DEBOUNCE_MAX"]);
@@ -136,6 +137,19 @@ const PLACES: Readonly<Record<string, unknown>> = {
   access: { users: [{ user: { "client-key-data": CANARY } }] },
   signedAddress: { spec: { url: `https://a.example/f.wasm?sig=${CANARY}` } },
   address: { destination: `https://u:${CANARY}@issuer.example` },
+  copyOfTool: { annotations: { "kapp.k14s.io/original": `{"kind":"Secret","data":{"a":"${CANARY}"}}` } },
+  copyOfPod: { annotations: { "a.example/pod": `{"env":[{"name":"ANY","value":"${CANARY}"}]}` } },
+  proxyConfig: { annotations: { "proxy.mesh.io/config": `proxyMetadata:\n  ANY: ${CANARY}\n` } },
+  proxyConfigWithoutTree: { annotations: { "proxy.istio.io/config": `a: [\n  ANY: ${CANARY}` } },
+  list: { kind: "SecretList", items: [{ data: { any: CANARY } }] },
+  userArgument: { args: ["-u", `admin:${CANARY}`] },
+  pair: { headers: [["x-api-key", CANARY]] },
+  unreadMessage: { typed_config: { type_url: "type.googleapis.com/a.B", value: CANARY } },
+  keyInLines: { lines: ["-----BEGIN PRIVATE KEY-----", CANARY, "-----END PRIVATE KEY-----"] },
+  queryMap: { queryParams: { key: { exact: CANARY } } },
+  queryList: { queryParams: [{ name: "auth", value: CANARY }] },
+  queryMatch: { query_parameters: [{ name: "sig", string_match: { exact: CANARY } }] },
+  dsn: { dsn: CANARY, bind_pw: CANARY, psk: CANARY, authkey: CANARY },
   deepText: { message: `failed with Bearer ${CANARY}` },
   text: { status: { message: KEY } },
 };
@@ -154,6 +168,50 @@ Deno.test("credentials in YAML, in encoded addresses and in commands are taken o
     [`dialing admin:${CANARY}@db.shop:5432 failed`, `dialing ${HIDDEN}@db.shop:5432 failed`],
     ["pulled docker.io/a/b:1@sha256:0123456789abcdef", "pulled docker.io/a/b:1@sha256:0123456789abcdef"],
     ["12:30:01 info mail to a@b.example", "12:30:01 info mail to a@b.example"],
+  ];
+  for (const [text, expected] of cases) assert.equal(withoutSecretText(text), expected);
+});
+
+Deno.test("credentials in files and messages of other programs are taken out", () => {
+  const der = btoa(`\x30\x82\x04\xbd\x02\x01\x00${CANARY.repeat(9)}`);
+  const cases: [string, string][] = [
+    [`password => ${CANARY}`, `password => ${HIDDEN}`],
+    [`password := "${CANARY}"`, `password := ${HIDDEN}`],
+    [`password      =      ${CANARY}`, `password      =      ${HIDDEN}`],
+    [`password:\t\t\t\t\t${CANARY}`, `password:\t\t\t\t\t${HIDDEN}`],
+    [`tokens: [a, "${CANARY}"] next`, `tokens: ${HIDDEN} next`],
+    [`map[X-Api-Key:[a ${CANARY}] Host:[a]]`, `map[X-Api-Key:${HIDDEN} Host:[a]]`],
+    [`tokens:\n- a\n- ${CANARY}\nhost: a`, `tokens:\n${HIDDEN}\nhost: a`],
+    [`- name: DB_PASSWORD\n  value: ${CANARY}\n`, `- name: DB_PASSWORD\n  value: ${HIDDEN}\n`],
+    [`got {"name":"DB_PASSWORD","value":"${CANARY}"} a`, `got {"name":"DB_PASSWORD","value":${HIDDEN}} a`],
+    [`<add key="password" value="${CANARY}"/>`, `<add key="password" value=${HIDDEN}/>`],
+    [`<db-password>${CANARY}</db-password>`, `<db-password>${HIDDEN}</db-password>`],
+    [`DB_PASS=${CANARY} STRIPE_KEY=${CANARY} run`, `DB_PASS=${HIDDEN} STRIPE_KEY=${HIDDEN} run`],
+    [`signing-key: ${CANARY}`, `signing-key: ${HIDDEN}`],
+    [`redis_auth: ${CANARY}`, `redis_auth: ${HIDDEN}`],
+    [`DB_DSN=${CANARY}`, `DB_DSN=${HIDDEN}`],
+    [`JSESSIONID=${CANARY}; a`, `JSESSIONID=${HIDDEN}; a`],
+    [`run -token ${CANARY} -port 80`, `run -token ${HIDDEN} -port 80`],
+    [`machine a login b password ${CANARY}`, `machine a login b password ${HIDDEN}`],
+    [`ALTER USER a PASSWORD '${CANARY} b' x`, `ALTER USER a PASSWORD ${HIDDEN} x`],
+    [`postgres://root:a/${CANARY}@db/x`, `postgres://${HIDDEN}@db/x`],
+    [`to=https%3A%2F%2Fu%3A${CANARY}%40a.example`, `to=https%3A%2F%2F${HIDDEN}%40a.example`],
+    [`jdbc:oracle:thin:scott/${CANARY}@//db:1521/x`, `jdbc:oracle:thin:${HIDDEN}@//db:1521/x`],
+    [`https://a.example/cb?code=${CANARY}`, `https://a.example/cb?code=${HIDDEN}`],
+    [`got {"kty":"RSA","n":"a","d":"${CANARY}"} a`, `got {"kty":"RSA","n":"a","d":"${HIDDEN}"} a`],
+    [
+      `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n${CANARY}\n---- END SSH2 ENCRYPTED PRIVATE KEY ---- a`,
+      `${HIDDEN} a`,
+    ],
+    [`Private-Lines: 2\n${CANARY}\n${CANARY}\nPrivate-MAC: a`, `Private-Lines: 2\n${HIDDEN}-MAC: a`],
+    [`der ${der} end`, `der ${HIDDEN} end`],
+    [`file ${btoa(`a: b\n${KEY}`)} end`, `file ${HIDDEN} end`],
+    ['secret "shop/cert" is not there', 'secret "shop/cert" is not there'],
+    ["the tokens of pods expire", "the tokens of pods expire"],
+    [
+      `certificate ${btoa(`\x30\x82\x04\xbd\x30\x82\x03${"a".repeat(60)}`)}`,
+      `certificate ${btoa(`\x30\x82\x04\xbd\x30\x82\x03${"a".repeat(60)}`)}`,
+    ],
   ];
   for (const [text, expected] of cases) assert.equal(withoutSecretText(text), expected);
 });

@@ -7,7 +7,9 @@
  *
  * @module
  */
-import { HIDDEN, withoutSecretText } from "./secret_text.ts";
+import { parseYaml } from "../../config/yaml/parse.ts";
+import { HIDDEN } from "./hidden.ts";
+import { isInOpenKey, withoutSecretText } from "./secret_text.ts";
 
 /** Words in a name for a credential, compared without `-`, `_` and case. */
 const WORDS: readonly string[] = [
@@ -26,6 +28,19 @@ const WORDS: readonly string[] = [
     "jwks",
     "dockerconfig",
     "clientkey",
+    "passcode",
+    "mnemonic",
+    "seedphrase",
+    "keyring",
+    "bindpw",
+    "connectionstring",
+    "sessionid",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "rootkey",
+    "authkey",
+    "licensekey",
   ],
 ];
 
@@ -59,8 +74,18 @@ const FIELDS: ReadonlySet<string> = new Set([
 /** Annotations with whole objects in them. */
 const COPIES: ReadonlySet<string> = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
 
+/** Annotations in YAML, with variables of proxies in them. */
+const YAML_TEXTS: ReadonlySet<string> = new Set(["proxy.mesh.io/config", "proxy.istio.io/config"]);
+
 /** Kinds whose data is taken out. */
 const SECRET_KINDS: ReadonlySet<string> = new Set(["Secret", "ConfigMap"]);
+
+/** Lists of such objects, whose kinds the objects of a list do not repeat. */
+const SECRET_LISTS: ReadonlySet<string> = new Set(["SecretList", "ConfigMapList"]);
+
+/** Fields with parameters of queries, and the names of parameters for a credential beside the words. */
+const QUERY_FIELDS: ReadonlySet<string> = new Set(["queryparams", "queryparameters"]);
+const QUERY_NAMES: ReadonlySet<string> = new Set(["key", "auth", "sig", "code", "pw", "pass", "jwt", "assertion"]);
 
 /** Deepest JSON that is read; deeper parts are taken out. */
 const MAX_DEPTH = 200;
@@ -74,15 +99,13 @@ export function withoutSecretJson(value: unknown, known: KnownVariables): unknow
 }
 
 function cleaned(value: unknown, known: KnownVariables, depth: number): unknown {
-  if (typeof value === "string") return withoutSecretText(value);
+  if (typeof value === "string") return cleanedText(value, known, depth);
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) return HIDDEN;
-  if (Array.isArray(value)) {
-    return value.map((one, at) => isOfFlag(value[at - 1], one) ? HIDDEN : cleaned(one, known, depth + 1));
-  }
+  if (Array.isArray(value)) return cleanedList(value, known, depth);
   const fields = value as Readonly<Record<string, unknown>>;
   const isSecretObject = typeof fields["kind"] === "string" && SECRET_KINDS.has(fields["kind"]);
-  const isOfSecret = isNamedSecret(fields);
+  const isOfSecret = isNamedSecret(fields) || isEncodedMessage(fields);
   return Object.fromEntries(
     Object.entries(fields).map(([name, one]) => {
       if (isSecretObject && (name === "data" || name === "stringData" || name === "binaryData")) {
@@ -91,15 +114,82 @@ function cleaned(value: unknown, known: KnownVariables, depth: number): unknown 
       if (isOfSecret && isValueField(name)) return [name, hidden(one)];
       if (name === "env" && Array.isArray(one)) return [name, one.map((entry) => variable(entry, known, depth + 1))];
       if (VARIABLE_MAPS.has(plainName(name))) return [name, variables(one, known)];
+      if (name === "items" && isSecretList(fields)) return [name, hidden(one)];
+      if (QUERY_FIELDS.has(plainName(name))) return [name, queryParameters(one, known, depth + 1)];
+      if (YAML_TEXTS.has(name) && typeof one === "string") return [name, cleanedYaml(one, known, depth + 1)];
       return [name, isSecretField(name) ? hidden(one) : cleaned(one, known, depth + 1)];
     }),
   );
 }
 
-/** `["--password", "x"]` */
+/** A text, which may be JSON: tools keep whole objects in annotations. */
+function cleanedText(text: string, known: KnownVariables, depth: number): string {
+  const read = /^\s*[{[]/.test(text) ? jsonOf(text) : undefined;
+  if (typeof read !== "object" || read === null) return withoutSecretText(text);
+  return depth > MAX_DEPTH ? HIDDEN : withoutSecretText(JSON.stringify(cleaned(read, known, depth + 1)));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text in YAML, as JSON. */
+function cleanedYaml(text: string, known: KnownVariables, depth: number): string {
+  const read = parseYaml(text);
+  return "tree" in read ? JSON.stringify(cleaned(read.tree, known, depth)) : HIDDEN;
+}
+
+/** A list. The lines of a private key may be its entries. */
+function cleanedList(list: readonly unknown[], known: KnownVariables, depth: number): unknown[] {
+  let isInKey = false;
+  return list.map((one, at) => {
+    const wasInKey = isInKey;
+    if (typeof one === "string") isInKey = isInOpenKey(one, wasInKey);
+    if (wasInKey && typeof one === "string") return HIDDEN;
+    return isOfFlag(list[at - 1], one) || isOfPair(list, at) ? HIDDEN : cleaned(one, known, depth + 1);
+  });
+}
+
+/** `["--password", "x"]` and `["--user", "name:x"]` */
 function isOfFlag(flag: unknown, value: unknown): boolean {
-  return typeof flag === "string" && typeof value === "string" && /^--?[a-z]/i.test(flag) && !/[\s=]/.test(flag) &&
-    isSecretWord(flag.replace(/^--?/, "")) && !value.startsWith("--");
+  if (typeof flag !== "string" || typeof value !== "string" || !/^--?[a-z]/i.test(flag)) return false;
+  if (/^(?:-u|-U|--user|--proxy-user)$/.test(flag)) return value.includes(":");
+  return !/[\s=]/.test(flag) && isSecretWord(flag.replace(/^--?/, "")) && !value.startsWith("--");
+}
+
+/** `["x-api-key", "x"]`, as headers are in some dumps. */
+function isOfPair(list: readonly unknown[], at: number): boolean {
+  const [name] = list;
+  return at === 1 && list.length === 2 && typeof name === "string" && typeof list[1] === "string" && isSecretWord(name);
+}
+
+/** A message of a type that nobody has read: its bytes may hold anything. */
+function isEncodedMessage(fields: Readonly<Record<string, unknown>>): boolean {
+  const type = fields["type_url"] ?? fields["typeUrl"];
+  return typeof type === "string" && typeof fields["value"] === "string";
+}
+
+function isSecretList({ kind }: Readonly<Record<string, unknown>>): boolean {
+  return typeof kind === "string" && SECRET_LISTS.has(kind);
+}
+
+/** `{key: {exact: "x"}}` and `[{name: "key", value: "x"}]` */
+function queryParameters(value: unknown, known: KnownVariables, depth: number): unknown {
+  const isSecret = (name: unknown) => typeof name === "string" && QUERY_NAMES.has(plainName(name));
+  if (Array.isArray(value)) {
+    return value.map((one) => {
+      const clean = cleaned(one, known, depth);
+      if (typeof clean !== "object" || clean === null || !("name" in clean) || !isSecret(clean.name)) return clean;
+      return { ...hidden(clean) as object, name: clean.name };
+    });
+  }
+  const clean = cleaned(value, known, depth);
+  if (typeof clean !== "object" || clean === null) return clean;
+  return Object.fromEntries(Object.entries(clean).map(([name, one]) => [name, isSecret(name) ? hidden(one) : one]));
 }
 
 /** `{name: "API_TOKEN", value: "x"}` and `{key: "authorization", value: "x"}`. */
@@ -146,10 +236,13 @@ function isSecretField(name: string): boolean {
   return COPIES.has(name) || FIELDS.has(plain) || isSecretWord(name);
 }
 
+/** Short names of credentials. */
+const SHORT: ReadonlySet<string> = new Set(["dsn", "psk", "pwd"]);
+
 function isSecretWord(name: string): boolean {
   const plain = plainName(name);
   // Headers such as `x-shop-key` and `x-shop-auth`.
-  const isOfHeader = /[-_]key$/i.test(name) || plain.endsWith("auth");
+  const isOfHeader = /[-_](?:key|dsn|psk|pw)$/i.test(name) || plain.endsWith("auth") || SHORT.has(plain);
   return !HARMLESS.has(plain) &&
     (isOfHeader || /[-_]pass$/i.test(name) || FIELDS.has(plain) && plain.length > 1 ||
       WORDS.some((word) => plain.includes(word)));

@@ -7,7 +7,7 @@
  */
 import { lintSource } from "@secretlint/core";
 import { creator } from "@secretlint/secretlint-rule-preset-recommend";
-import { HIDDEN } from "./secret_text.ts";
+import { HIDDEN } from "./hidden.ts";
 
 const CONFIG = { rules: [{ id: "@secretlint/secretlint-rule-preset-recommend", rule: creator }] };
 
