@@ -107,8 +107,10 @@ function* readDocuments(
   const format = path.endsWith(".json") ? "json" : "yaml";
   const ranges = documentRanges(path, bytes);
   const old = previous?.documents ?? [];
+  // The first of equal documents is the last of its list: there may be very many.
   const known = new Map<number, number[]>();
-  for (const [index, { hash }] of old.entries()) {
+  for (let index = old.length - 1; index >= 0; index--) {
+    const { hash } = old[index]!;
     const same = known.get(hash);
     if (same === undefined) known.set(hash, [index]);
     else same.push(index);
@@ -118,7 +120,7 @@ function* readDocuments(
   for (const range of ranges) {
     const { line } = range;
     const hash = hashBytes(bytes, range.start, range.end);
-    const match = known.get(hash)?.shift();
+    const match = known.get(hash)?.pop();
     matched.push(match);
     const before = match === undefined ? undefined : old[match];
     if (before !== undefined) read.push({ line, hash, content: moveContent(contentOf(before), line - before.line) });
@@ -196,10 +198,12 @@ function bringToLife(
   if (anyRefused) {
     for (const { content } of read) for (const { key } of [...content.objects, ...content.facts]) taken.add(key);
   }
+  const given = new Set<string>();
+  const places = anyRefused && previous !== undefined ? formerPlaces(matched, previous) : [];
   return read.map(({ line, hash, content }, index) => {
     const kept = content.refused.length === 0 || previous === undefined
       ? []
-      : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
+      : lastGood(content, places[index]!, previous, given).filter(({ key }) => !taken.has(key));
     for (const object of kept) taken.add(object.key);
     const own = content.facts.length === 0
       ? content.objects
@@ -222,11 +226,12 @@ function passedOver(content: DocumentContent, label: string): DocumentContent {
   return { ...content, refused: [], findings: [], passedOver: [...content.passedOver, label] };
 }
 
+/** @param given The places whose objects an earlier document has kept: the next documents there keep none. */
 function lastGood(
   content: DocumentContent,
-  index: number,
-  matched: readonly (number | undefined)[],
+  { from, to }: FormerPlace,
   previous: ReadFileState,
+  given: Set<string>,
 ): FolderObject[] {
   const kept: FolderObject[] = [];
   for (const { kind, namespace, name } of content.refused) {
@@ -234,7 +239,10 @@ function lastGood(
     if (name === "" && isFactKind(kind)) continue;
     const isKnown = isFactKind(kind) || (KINDS as readonly string[]).includes(kind);
     if (name === "" || !isKnown) {
-      kept.push(...inPlaceOf(index, matched, previous));
+      const place = `${from}-${to}`;
+      if (given.has(place)) continue;
+      given.add(place);
+      for (let at = from; at < to; at++) kept.push(...previous.documents[at]!.live);
       continue;
     }
     const object = previous.objects.get(`${kind}/${namespace}/${name}`);
@@ -243,12 +251,27 @@ function lastGood(
   return kept;
 }
 
-/** Objects between the nearest unchanged documents before and after. */
-function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: ReadFileState): FolderObject[] {
-  if (matched[index] !== undefined) return [...(previous.documents[matched[index]]?.live ?? [])];
-  const before = matched.slice(0, index).findLast((old) => old !== undefined) ?? -1;
-  const after = matched.slice(index + 1).find((old) => old !== undefined) ?? previous.documents.length;
-  return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
+/** The former documents in whose place a document stands: `from` is the first, `to` is behind the last. */
+interface FormerPlace {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** For each document the former document that is equal, or those between the nearest unchanged documents. */
+function formerPlaces(matched: readonly (number | undefined)[], previous: ReadFileState): FormerPlace[] {
+  const places = new Array<FormerPlace>(matched.length);
+  let to = previous.documents.length;
+  for (let at = matched.length - 1; at >= 0; at--) {
+    const match = matched[at];
+    places[at] = { from: 0, to };
+    if (match !== undefined) to = match;
+  }
+  let from = 0;
+  for (const [at, match] of matched.entries()) {
+    places[at] = match === undefined ? { from, to: places[at]!.to } : { from: match, to: match + 1 };
+    if (match !== undefined) from = match + 1;
+  }
+  return places;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();

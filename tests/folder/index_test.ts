@@ -387,6 +387,16 @@ test("with any breakage, valid objects live as written and nothing lives that wa
   );
 });
 
+Deno.test("an edit of a file with very many refused and equal documents costs no pass over all of them for each", () => {
+  const one = new Fixture();
+  const count = 20_000;
+  const refused = (more: string) => Array.from({ length: count }, () => `kind: VirtualService${more}\n`);
+  one.write("a.yaml", entry("first"), ...refused(""), entry("last"));
+  one.write("a.yaml", entry("first"), ...refused(" # edited"), entry("last"));
+  one.write("a.yaml", entry("first", 81), ...refused(" # edited"), "kind: broken", entry("last"));
+  assert.deepEqual(one.live(), ["first:81", "last:80"]);
+});
+
 Deno.test("each problem has the line of its field: in lists, in JSON, and when only the text before it was edited", () => {
   const entry = (name: string, extra: string) =>
     `  - apiVersion: networking.mesh.io/v1\n    kind: ServiceEntry\n    metadata: { name: ${name} }\n    spec:\n` +
