@@ -323,6 +323,10 @@ export class RolloutDriver {
 
   #ownFacts({ key, proxies }: RunningRollout): StageFacts {
     const { pipeline, xds } = this.#parts;
+    const total = this.#seen.get(key)?.size ?? 0;
+    const errors = this.#errors.get(key)?.risen ?? "";
+    // Pages show waiting rollouts, too, of which there may be very many.
+    if (proxies.size === 0) return { total, chosen: 0, live: 0, failing: 0, refused: 0, words: [], errors };
     const among = new Set<PushProgress>();
     const nodes = new Set<string>();
     for (const { stream, progress } of xds.streams()) {
@@ -334,8 +338,6 @@ export class RolloutDriver {
     const { live: streams, total: all, failing, refused, words } = xds.ledger.reach(key, push, among);
     // A proxy may have several streams. A proxy that has gone counts as silent until others take its place.
     const live = streams === all ? nodes.size : Math.min(streams, nodes.size - 1);
-    const total = this.#seen.get(key)?.size ?? 0;
-    const errors = this.#errors.get(key)?.risen ?? "";
     return { total, chosen: proxies.size, live, failing, refused, words: words.slice(0, 3), errors };
   }
 

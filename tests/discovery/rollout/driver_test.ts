@@ -101,7 +101,11 @@ class World implements AsyncDisposable {
     this.proxies.push({ state, progress: this.ledger.join(state.proxy.nodeId, () => false, refusals) });
   }
 
+  /** Looks at the streams of all proxies. */
+  streamLooks = 0;
+
   *#streams(): Iterable<XdsConnection> {
+    this.streamLooks++;
     for (const { state, progress } of this.proxies) {
       yield { stream: { view: { id: state.proxy.nodeId } }, progress } as unknown as XdsConnection;
     }
@@ -203,6 +207,19 @@ Deno.test("a rollout whose state cannot be kept stands still, and the rollouts o
   await world.until("all have the other object", () => world.having("2s") === 20);
   const progress = world.driver.progress().find(({ key }) => key === "VirtualService/x/large");
   assert.deepEqual([progress?.limit, progress?.problem], [-1, "its state cannot be kept: too large"]);
+});
+
+Deno.test("a page with hundreds of waiting rollouts looks at the proxies for those that run", async () => {
+  await using world = await World.start(new TestShelf(), [route("1s", undefined)]);
+  const crowd = Array.from({ length: 300 }, (_, at) => {
+    const one = route("2s", "50%:1h,100%:0s");
+    return { ...one, metadata: { ...one.metadata, name: `r${at}` } };
+  });
+  world.fixture.put(...crowd);
+  await world.until("two of them run", () => world.staged.rollouts().filter(({ limit }) => limit >= 0).length === 2);
+  world.streamLooks = 0;
+  assert.equal(world.driver.progress().length, 300);
+  assert.equal(world.streamLooks, 2);
 });
 
 Deno.test("a server that starts in the middle of a rollout begins where the last server ended", async () => {
