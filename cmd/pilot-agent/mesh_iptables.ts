@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { readRegularTextSync, requireRegularSync } from "../../lib/kernel/files/regular.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
@@ -198,7 +199,7 @@ function writeDryRun(path: string, text: string): void {
     Deno.writeTextFileSync(path, text);
   } catch (error) {
     const outside = error instanceof Deno.errors.NotCapable;
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorMessage(error);
     const why = outside ? "this program may write below /tmp and /var/log, but not there" : cause;
     throw new UsageError(
       `DRY_RUN_FILE_PATH: got ${JSON.stringify(path)}, expected a file that can be written: ${why}`,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { httpExchange } from "../../lib/cli/http.ts";
 import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
@@ -41,7 +42,7 @@ export async function waitUntilReady(
       if (status === 200) return;
       cause = `status ${status}`;
     } catch (error) {
-      cause = error instanceof Error ? error.message : String(error);
+      cause = errorMessage(error);
     }
   }
   throw new UsageError(`wait: ${options.url} was not ready within ${options.timeout / 1000} s; last answer: ${cause}`);

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { readRegularText } from "../../lib/kernel/files/regular.ts";
 import { type Invocation, type Output, UsageError } from "../../lib/cli/command.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
@@ -74,7 +75,7 @@ async function readBaselineFile(file: string) {
   try {
     text = await readRegularText(file);
   } catch (error) {
-    throw new UsageError(`flag --baseline: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`flag --baseline: ${file}: ${errorMessage(error)}`);
   }
   return readKnown(`flag --baseline: ${file}`, () => readBaseline(text));
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
@@ -57,6 +58,6 @@ export async function clusterClient({ orchconfig, context }: AccessFlagValues): 
     const client = new ApiClient({ access, userAgent: "pilot-discovery" });
     return { client, server, [Symbol.dispose]: () => client.close() };
   } catch (error) {
-    throw new UsageError(`${place.by}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${place.by}: ${errorMessage(error)}`);
   }
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { type Invocation, UsageError } from "../../lib/cli/command.ts";
 import { MAX_DOCUMENT_LENGTH, parseYaml } from "../../lib/config/yaml/parse.ts";
 import { installObjects, type PartName, partsOf } from "../../lib/install/parts.ts";
@@ -45,7 +46,7 @@ async function valuesFile(path: string): Promise<unknown> {
     text = await readRegularText(path, { maxBytes: MAX_DOCUMENT_LENGTH });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new UsageError(`flag --values: ${path}: no such file`);
-    throw new UsageError(`flag --values: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`flag --values: ${errorMessage(error)}`);
   }
   const parsed = parseYaml(text);
   if ("tree" in parsed) return parsed.tree;

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import { stringify } from "yaml";
 import { type Invocation, UsageError } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
@@ -129,7 +130,7 @@ async function textOf(file: string): Promise<string> {
     return await readRegularText(file);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new UsageError(`flag --file: ${file}: no such file`);
-    throw new UsageError(`flag --file: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`flag --file: ${errorMessage(error)}`);
   }
 }
 

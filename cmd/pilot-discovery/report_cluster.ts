@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../lib/kernel/text/error_message.ts";
 import * as z from "zod";
 import type { ApiClient } from "../../lib/orch/client/client.ts";
 import {
@@ -111,7 +112,7 @@ async function* meshKinds(client: ApiClient, scope: ReportScope): AsyncGenerator
         yield* listPart(client, `${plural}.${group}`, `/apis/${group}/${version}/${plural}`, scope);
       }
     } catch (error) {
-      scope.failed(`cluster/${group}`, messageOf(error));
+      scope.failed(`cluster/${group}`, errorMessage(error));
     }
   }
 }
@@ -145,7 +146,7 @@ async function* onePart(path: string, scope: ReportScope, read: () => Promise<un
     const value = await read();
     yield { path: `${path}.json`, text: `${JSON.stringify(withoutSecretJson(value, scope.known), undefined, 1)}\n` };
   } catch (error) {
-    scope.failed(path, messageOf(error));
+    scope.failed(path, errorMessage(error));
   }
 }
 
@@ -169,10 +170,6 @@ async function* logPart(
     // A key of several lines is a key only as a whole.
     yield { path, text: withoutSecretText(`${lines.join("\n")}\n`) };
   } catch (error) {
-    scope.failed(path, messageOf(error));
+    scope.failed(path, errorMessage(error));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import { isRegular } from "../kernel/files/regular.ts";
 import { CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
@@ -146,7 +147,7 @@ export class PluggedIn {
   }
 
   #refuse(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     if (reason === this.#refusal || this.material.current() === undefined) return;
     this.#refusal = reason;
     this.#options.log.error("the authority's files were refused; the authority in force stays", {

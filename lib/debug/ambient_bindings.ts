@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import { WorkloadStatus } from "../../proto/gen/enums.ts";
 import type { istio } from "../../proto/gen/types.ts";
 import {
@@ -109,7 +110,7 @@ export class Bindings {
     if (service === undefined || selector === undefined) return 0;
     const host = `${namespace}/${hostnameOf(service, { domain })}`;
     return facts.list("Pod", namespace).filter(({ meta, spec: { labels } }) =>
-      Object.entries(selector).every(([key, value]) => labels[key] === value) &&
+      carriesLabels(labels, selector) &&
       this.#isReady(meta.name, namespace, host)
     ).length;
   }

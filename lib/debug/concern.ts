@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import { Buffer } from "node:buffer";
 import { type ConfigObject, isKind, objectKey } from "../config/types.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
@@ -50,7 +51,7 @@ function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store
   return store.list("ServiceEntry", meta.namespace)
     .filter(({ spec: { workloadSelector } }) =>
       workloadSelector !== undefined &&
-      Object.entries(workloadSelector.labels ?? {}).every(([key, value]) => labels[key] === value)
+      carriesLabels(labels, workloadSelector.labels ?? {})
     )
     .map(({ meta: { namespace, name } }) => objectKey("ServiceEntry", namespace, name));
 }

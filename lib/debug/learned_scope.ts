@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import * as z from "zod";
 import type { HttpResponse } from "../http/message.ts";
 import { jsonResponse, textResponse } from "../http/message.ts";
@@ -155,7 +156,7 @@ function selectorOf(states: readonly ProxyState[]): Readonly<Record<string, stri
 }
 
 function has({ proxy }: ProxyState, labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(labels).every(([name, value]) => proxy.properties.labels[name] === value);
+  return carriesLabels(proxy.properties.labels, labels);
 }
 
 function sidecarOf(

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import { factsOf, readRegularText } from "../kernel/files/regular.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
@@ -123,7 +124,7 @@ async function listenAll(
     return listening;
   } catch (error) {
     await Promise.all(listening.map((one) => one.close()));
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorMessage(error);
     const tried = addresses.map(({ hostname, port }) => `${hostname} port ${port}`).join(", ");
     throw new Error(`DNS_PROXY_ADDR: cannot listen on ${tried}: ${cause}`, { cause: error });
   }

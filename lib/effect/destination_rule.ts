@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import { isWildcard } from "../mesh/host_match.ts";
 import { destinationRuleHost, type DestinationRuleObject } from "../mesh/destination_rule.ts";
 import { effectiveExportTo } from "../mesh/names.ts";
@@ -78,8 +79,8 @@ function couldHave(
   // Gateways get clusters only for the hosts of their routes.
   if (profileOf(type).gateways) return false;
   if (spec.workloadSelector !== undefined) {
-    const wanted = Object.entries(spec.workloadSelector.matchLabels ?? {});
-    if (meta.namespace !== namespace || wanted.some(([name, value]) => labels[name] !== value)) return false;
+    const isSelected = carriesLabels(labels, spec.workloadSelector.matchLabels ?? {});
+    if (meta.namespace !== namespace || !isSelected) return false;
   } else {
     const exportTo = effectiveExportTo(spec.exportTo, meta.namespace, mesh.config.defaultDestinationRuleExportTo);
     if (!isVisible({ namespace: meta.namespace, exportTo }, namespace)) return false;

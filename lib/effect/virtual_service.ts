@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import type { VirtualServiceSpec } from "../config/kinds/kinds.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
 import { wildcardsOver } from "../mesh/host_match.ts";
@@ -127,7 +128,7 @@ function couldHave(
   if (!isVisible(vs, namespace)) return false;
   const { gateways = [], sourceNamespace, sourceLabels = {} } = match ?? {};
   if (sourceNamespace !== undefined && sourceNamespace !== "" && sourceNamespace !== namespace) return false;
-  if (Object.entries(sourceLabels).some(([name, value]) => labels[name] !== value)) return false;
+  if (!carriesLabels(labels, sourceLabels)) return false;
   const wanted = gateways.length === 0 ? vs.gateways : vs.gateways.filter((one) => gateways.includes(one));
   if (!profileOf(type).gateways) {
     return wanted.includes(MESH_GATEWAY) && vs.hosts.some((host) => scope.virtualService(host, list) !== undefined);

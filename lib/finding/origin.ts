@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compareTexts } from "../kernel/text/compare.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
 
 /** Kind and version as the author of an object spelled them. */
@@ -96,7 +97,7 @@ export function originInFile(origin: Origin, file: string, line: number): Origin
 
 /** Order of origins for lists: by source, then by file and line, uid or parent. */
 export function compareOrigins(a: Origin, b: Origin): number {
-  return compare(a.source, b.source) || compare(placeOf(a), placeOf(b)) || lineOf(a) - lineOf(b);
+  return compareTexts(a.source, b.source) || compareTexts(placeOf(a), placeOf(b)) || lineOf(a) - lineOf(b);
 }
 
 function placeOf(origin: Origin): string {
@@ -105,9 +106,4 @@ function placeOf(origin: Origin): string {
 
 function lineOf(origin: Origin): number {
   return origin.from === "file" ? origin.line : 0;
-}
-
-/** By code unit: the same order on every machine, independent of its language. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import type { FileBound } from "../kernel/files/bounded.ts";
 import { entriesOf, factsOf, NotRegularFile, readRegular } from "../kernel/files/regular.ts";
 import { MAX_FILE_SIZE } from "./file.ts";
@@ -115,7 +116,7 @@ export class FolderFiles {
       this.#identities.delete(path);
       if (error instanceof Deno.errors.NotFound) return { path, bytes: undefined };
       if (error instanceof NotRegularFile) return { path, bytes: `a regular file (got ${error.got})` };
-      return { path, bytes: `a file that can be read (${error instanceof Error ? error.message : String(error)})` };
+      return { path, bytes: `a file that can be read (${errorMessage(error)})` };
     }
   }
 

@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { compareTexts } from "../kernel/text/compare.ts";
 import { type Finding, findingChanges } from "../finding/finding.ts";
 import { compareOrigins } from "../finding/origin.ts";
 import type { StoreChanges } from "../config/store.ts";
@@ -119,7 +120,7 @@ export class FolderIndex {
   /** Content that is neither configuration nor a fact, by kind (see `lib/config/document/manifest.ts`). */
   passedOver(): Map<string, PassedOver> {
     const found = new Map<string, { count: number; files: string[] }>();
-    for (const path of [...this.#files.keys()].sort(compare)) {
+    for (const path of [...this.#files.keys()].sort(compareTexts)) {
       for (const [label, count] of this.#files.get(path)!.passedOver) {
         const there = found.get(label);
         if (there === undefined) found.set(label, { count, files: [path] });
@@ -212,7 +213,7 @@ export class FolderIndex {
   /** For each refused text's key the first file with such a text. */
   #refusingFiles(): Map<string, string> {
     const found = new Map<string, string>();
-    for (const path of [...this.#refusing].sort(compare)) {
+    for (const path of [...this.#refusing].sort(compareTexts)) {
       if (this.#missing.has(path)) continue;
       for (const key of refusedKeys(this.#files.get(path)!)) if (!found.has(key)) found.set(key, path);
     }
@@ -271,7 +272,7 @@ export class FolderIndex {
   #winner(key: string): FolderObject | undefined {
     const owned = this.#owned.get(key);
     if (!(owned instanceof Map)) return owned;
-    const paths = [...owned.keys()].sort(compare);
+    const paths = [...owned.keys()].sort(compareTexts);
     const path = paths.find((one) => !this.#missing.has(one)) ?? paths[0];
     return path === undefined ? undefined : owned.get(path);
   }
@@ -295,10 +296,5 @@ function isFact(object: FolderObject): object is AnyFact {
 
 function byPlace({ place: a }: Finding, { place: b }: Finding): number {
   const origins = a.origin === undefined || b.origin === undefined ? 0 : compareOrigins(a.origin, b.origin);
-  return origins || a.line - b.line || compare(a.field, b.field);
-}
-
-/** By code unit: the same order on every machine, whatever its language. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return origins || a.line - b.line || compareTexts(a.field, b.field);
 }

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import ipaddr from "ipaddr.js";
 import { families, type Family } from "./model/names.ts";
 
@@ -175,6 +176,6 @@ async function dial(
     return { answer: new TextDecoder().decode(buffer.subarray(0, length ?? 0)) };
   } catch (error) {
     if (signal.aborted) return { failure: "no answer in time" };
-    return { failure: error instanceof Error ? error.message : String(error) };
+    return { failure: errorMessage(error) };
   }
 }

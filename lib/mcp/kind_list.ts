@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import type { KindWireType } from "./wire_types.ts";
 import type { Finding } from "../finding/finding.ts";
 import { parseObject } from "../config/object.ts";
@@ -75,7 +76,7 @@ export class KindList {
         now.set(name, known);
         if (object !== undefined) upserted.push(object);
       } catch (error) {
-        refused.push(error instanceof Error ? error.message : String(error));
+        refused.push(errorMessage(error));
         if (name === "") isNameless = true;
         else if (before !== undefined) now.set(name, before);
       }

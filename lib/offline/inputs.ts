@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import { factsOf, readRegular, readRegularTextSync } from "../kernel/files/regular.ts";
 import { MAX_FILE_SIZE } from "../folder/file.ts";
 import { FolderFiles } from "../folder/files.ts";
@@ -73,7 +74,7 @@ async function readPath(
     info = await factsOf(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return `${path}: no such file or folder`;
-    return `${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`;
+    return `${path}: cannot be read (${errorMessage(error)})`;
   }
   if (!info.isDirectory) {
     // A pipe, as in `<(kubectl get ...)`, can be read once and has no size.

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compareTexts } from "../kernel/text/compare.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Fact, WorkloadKind } from "../config/facts/types.ts";
 import { WORKLOAD_KINDS } from "../config/facts/workload_data.ts";
@@ -90,7 +91,7 @@ export function impliedProxies(
     if (!namespaces.has(namespace)) add(standIn(namespace, "any-workload", {}), "sidecar");
     namespaces.add(namespace);
   }
-  return [...found.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return [...found.values()].sort((a, b) => compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name));
 }
 
 /** The proxies implied by a mesh, and the options for them. */
@@ -212,8 +213,4 @@ function addressed(
   { address = "", labels = {}, serviceAccount = "" }: WorkloadEntrySpec,
 ): AddressedWorkload | undefined {
   return isIp(address) ? { address: canonicalIp(address), labels, serviceAccount } : undefined;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import { mayRefuse } from "./guards.ts";
 import type { CompiledPatch, ReportPatch } from "./types.ts";
 import { spoiled } from "./unusable.ts";
@@ -29,7 +30,7 @@ export function attempted<T extends object>(
     if (after !== before) report({ patch });
     return after;
   } catch (error) {
-    const outcome = { patch, error: error instanceof Error ? error.message : String(error) };
+    const outcome = { patch, error: errorMessage(error) };
     if (!mayRefuse(patch)) {
       report(outcome);
       return before;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compareTexts } from "../kernel/text/compare.ts";
 import { canonicalIp } from "./address.ts";
 import type { EndpointPlacement } from "./endpoint_index.ts";
 import type { Endpoint, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
@@ -85,10 +86,6 @@ function sameCluster(proxy: ProxyPlace, endpoint: Pick<Endpoint, "clusterId">): 
 
 function byAgeAndName(a: ServiceTarget, b: ServiceTarget): number {
   return a.service.creationTimestamp - b.service.creationTimestamp ||
-    compare(a.service.hostname, b.service.hostname) || compare(a.service.namespace, b.service.namespace) ||
+    compareTexts(a.service.hostname, b.service.hostname) || compareTexts(a.service.namespace, b.service.namespace) ||
     a.service.ports.indexOf(a.port) - b.service.ports.indexOf(b.port) || a.endpointPort - b.endpointPort;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

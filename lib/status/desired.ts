@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { compareTexts } from "../kernel/text/compare.ts";
 import { type Finding, isLoss, type Severity } from "../finding/finding.ts";
 import type { ApiJson } from "../orch/client/answer.ts";
 import { sameContent, type StatusCondition, withConditions } from "./conditions.ts";
@@ -118,12 +119,9 @@ const ORDER: readonly Severity[] = ["error", "warning", "info"];
 /** The worst first; the same order in every server. */
 function sorted(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) =>
-    ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) || compare(a.code, b.code) || compare(a.message, b.message)
+    ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) || compareTexts(a.code, b.code) ||
+    compareTexts(a.message, b.message)
   );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function shortened(text: string): string {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../config/labels.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { isServedBy } from "../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
@@ -34,7 +35,7 @@ export function selects(object: AnyConfigObject, workload: SelectableWorkload, {
   const selector = selectorOf(object, mesh.rootNamespace);
   if (selector !== undefined && object.kind === "Gateway") return isServedBy(object, workload);
   return selector !== undefined && (selector.namespace ?? workload.namespace) === workload.namespace &&
-    Object.entries(selector.labels).every(([key, value]) => workload.labels[key] === value);
+    carriesLabels(workload.labels, selector.labels);
 }
 
 /** The workload of a WorkloadEntry. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { errorMessage } from "../kernel/text/error_message.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import type { DiffTable } from "../resource/diff.ts";
 import type { InternedNames } from "../resource/names.ts";
@@ -190,7 +191,7 @@ export class XdsConnection implements CallHandler, Pushable {
    * An exception in a push ends the stream. The client keeps the resources, and gets a fresh stream after a reconnect.
    */
   #failed(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     this.#context.ledger.failed({ what: "stream", reason, proxy: this.id });
     this.call.fail(error);
   }

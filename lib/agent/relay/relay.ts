@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Call } from "../../grpc/call.ts";
 import type { CallHandler } from "../../grpc/call_handler.ts";
 import type { GrpcService } from "../../grpc/service.ts";
@@ -273,7 +274,7 @@ export class Relay {
       response = readResponse(variant, bytes);
       await this.#options.own.get(typeUrl)?.(response);
     } catch (error) {
-      failure = { error: error instanceof Error ? error.message : String(error) };
+      failure = { error: errorMessage(error) };
       this.#options.log.warn(`${typeUrl} from the server was rejected: ${failure.error}`);
     }
     this.#happened({ type: "worked off", connection, response, ...failure });

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import { gatewaySelectors, gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
@@ -190,7 +191,5 @@ function mayShare(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boo
 
 /** Whether every workload of the inner selectors is also a workload of the outer selectors. */
 function isWithin(inner: readonly StringMap[], outer: readonly StringMap[]): boolean {
-  return inner.some((labels) =>
-    outer.some((wanted) => Object.entries(wanted).every(([key, value]) => labels[key] === value))
-  );
+  return inner.some((labels) => outer.some((wanted) => carriesLabels(labels, wanted)));
 }

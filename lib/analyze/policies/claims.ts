@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import { severityOfAbsence } from "../reader/absence.ts";
 import { apiGatewayBehind } from "../../config/derive/made_of_gateway_api.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
@@ -95,5 +96,5 @@ function isFor(
     const named = apiGatewayBehind(gateway)?.name;
     return meta.namespace === gateway.meta.namespace && targets.some(({ name }) => name === named);
   }
-  return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return carriesLabels(labels, selector?.matchLabels ?? {});
 }

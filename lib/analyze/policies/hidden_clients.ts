@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { ServiceFact, WorkloadFact } from "../../config/facts/view.ts";
 import type { AuthorizationRule } from "../../config/kinds/authorization_policy/schema.ts";
 import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
@@ -112,7 +113,7 @@ function* behindWaypoints(policy: AuthorizationPolicy, read: AnalysisReader): It
       const waypoint = waypointIn(meta.labels[USE_WAYPOINT] === undefined ? ofNamespace : meta.labels, namespace);
       if (waypoint === undefined || Object.keys(selector).length === 0) continue;
       const workload = read.workloads(namespace, labels).find((one) =>
-        Object.entries(selector).every(([key, value]) => one.spec.labels[key] === value) && isTunnelled(one, read)
+        carriesLabels(one.spec.labels, selector) && isTunnelled(one, read)
       );
       if (workload !== undefined) yield { workload, service, waypoint };
     }

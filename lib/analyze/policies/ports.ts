@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { selectionOf } from "../../mesh/selection/selection.ts";
@@ -80,7 +81,9 @@ interface LedPort {
  */
 function portsOf(namespace: string, labels: StringMap, read: AnalysisReader): readonly LedPort[] | undefined {
   const entries = read.objectsIn("WorkloadEntry", namespace)
-    .map(({ meta, spec }): StringMap => ({ ...meta.labels, ...spec.labels })).filter((own) => carries(own, labels));
+    .map(({ meta, spec }): StringMap => ({ ...meta.labels, ...spec.labels })).filter((own) =>
+      carriesLabels(own, labels)
+    );
   const pods = read.workloads(namespace, labels);
   const workloads = [...entries, ...pods.map(({ spec }) => spec.labels)];
   const found: LedPort[] = pods.flatMap((pod) =>
@@ -91,8 +94,8 @@ function portsOf(namespace: string, labels: StringMap, read: AnalysisReader): re
   for (const { key, meta, spec } of read.objectsIn("ServiceEntry", namespace)) {
     const selector = spec.workloadSelector?.labels;
     const leads = selector === undefined
-      ? (spec.endpoints ?? []).some((endpoint) => carries(endpoint.labels ?? {}, labels))
-      : workloads.some((own) => carries(own, selector));
+      ? (spec.endpoints ?? []).some((endpoint) => carriesLabels(endpoint.labels ?? {}, labels))
+      : workloads.some((own) => carriesLabels(own, selector));
     if (!leads) continue;
     if ((spec.endpoints ?? []).some(({ ports = {} }) => Object.keys(ports).length > 0)) return undefined;
     for (const { number, targetPort } of spec.ports ?? []) {
@@ -101,15 +104,11 @@ function portsOf(namespace: string, labels: StringMap, read: AnalysisReader): re
   }
   for (const { fact: { key, meta, spec } } of read.serviceFacts(namespace)) {
     const { selector, ports } = spec;
-    if (Object.keys(selector).length === 0 || !workloads.some((own) => carries(own, selector))) continue;
+    if (Object.keys(selector).length === 0 || !workloads.some((own) => carriesLabels(own, selector))) continue;
     for (const { port, targetPort = port } of ports) {
       if (typeof targetPort === "string") return undefined;
       found.push({ port, target: targetPort, name: `Service ${meta.name}`, cause: key });
     }
   }
   return found;
-}
-
-function carries(labels: StringMap, wanted: StringMap): boolean {
-  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }

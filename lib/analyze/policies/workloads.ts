@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { Severity } from "../../finding/finding.ts";
@@ -20,7 +21,7 @@ export function hasWorkload(
   accept: (workload: WorkloadFact) => boolean = () => true,
 ): boolean {
   if (read.workloads(namespace, labels).some(accept)) return true;
-  const carries = (own: StringMap) => Object.entries(labels).every(([key, value]) => own[key] === value);
+  const carries = (own: StringMap) => carriesLabels(own, labels);
   const entry = read.oldestSharing(
     "workloadEntry",
     namespace,

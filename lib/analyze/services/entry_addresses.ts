@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { isIp, isUnixSocket } from "../../registry/address.ts";
 import { entryResolution, resolvesNames } from "../../registry/service_entry/resolution.ts";
@@ -18,7 +19,7 @@ export const ENTRY_ADDRESSES: Analyzer<"WorkloadEntry"> = {
     const labels: Readonly<Record<string, string>> = { ...meta.labels, ...spec.labels };
     const selects = ({ spec: { workloadSelector } }: ConfigObject<"ServiceEntry">) =>
       workloadSelector !== undefined &&
-      Object.entries(workloadSelector.labels ?? {}).every(([key, value]) => labels[key] === value);
+      carriesLabels(labels, workloadSelector.labels ?? {});
     const isSocket = isUnixSocket(address);
     for (const entry of read.objectsIn("ServiceEntry", meta.namespace)) {
       if (!selects(entry) || isSocket !== resolvesNames(entryResolution(entry.spec.resolution))) continue;

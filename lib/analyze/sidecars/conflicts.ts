@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
@@ -47,10 +48,6 @@ function reportDefaults(
   });
 }
 
-function carries(labels: StringMap, wanted: StringMap): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
-}
-
 /** The most Sidecars of a namespace compared with a Sidecar. */
 const MOST_COMPARED = 200;
 
@@ -65,8 +62,8 @@ function lookForShared(
     const theirs = labelsOf(other);
     if (Object.keys(theirs).length === 0 || !isBefore(other, sidecar)) continue;
     const [shared] = read.workloads(sidecar.meta.namespace, { ...labels, ...theirs })
-      .filter((one) => carries(one.spec.labels, labels) && !isAmbient(one, read));
-    const isEqual = carries(labels, theirs) && carries(theirs, labels);
+      .filter((one) => carriesLabels(one.spec.labels, labels) && !isAmbient(one, read));
+    const isEqual = carriesLabels(labels, theirs) && carriesLabels(theirs, labels);
     if (shared === undefined && !isEqual) continue;
     const which = shared === undefined ? "the same workloads" : `${shared.kind} ${shared.meta.name}`;
     report("error", "sidecars-of-one-workload", {

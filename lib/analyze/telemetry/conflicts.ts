@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
@@ -67,18 +68,14 @@ function ofOneWorkload(
       const theirs = labelsOf(other);
       return other.key !== key && Object.keys(theirs).length > 0 && test(theirs);
     });
-  const other = oldest(labels, (theirs) => carries(labels, theirs) || carries(theirs, labels));
+  const other = oldest(labels, (theirs) => carriesLabels(labels, theirs) || carriesLabels(theirs, labels));
   if (other !== undefined) {
-    const narrower = carries(labels, labelsOf(other)) ? "this Telemetry" : `Telemetry ${other.meta.name}`;
+    const narrower = carriesLabels(labels, labelsOf(other)) ? "this Telemetry" : `Telemetry ${other.meta.name}`;
     return [other, `all workloads of ${narrower} have`];
   }
   for (const { kind, meta, spec } of read.workloads(namespace, labels)) {
-    const found = oldest(spec.labels, (theirs) => carries(spec.labels, theirs));
+    const found = oldest(spec.labels, (theirs) => carriesLabels(spec.labels, theirs));
     if (found !== undefined) return [found, `${kind} ${meta.name} has`];
   }
   return undefined;
-}
-
-function carries(labels: StringMap, wanted: StringMap): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }

@@ -12,6 +12,8 @@
  *
  * @module
  */
+import { identityOf } from "../node/namespace_identity.ts";
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -26,7 +28,7 @@ import { enrolment, type EnrolmentRules } from "../enrolment/decide.ts";
 import type { HostProbes } from "./host_probes.ts";
 import { Lanes } from "./lanes.ts";
 import { RuleLooks } from "./looks.ts";
-import { identityOf, type NamespaceFacts, type Namespaces, type NetworkNamespace, pathHere } from "./namespaces.ts";
+import { type NamespaceFacts, type Namespaces, type NetworkNamespace, pathHere } from "./namespaces.ts";
 import type { PluginEvent } from "./plugin_event.ts";
 import { type NodeRules, type PodRules, podRules, rulesText } from "./pod_rules.ts";
 import { type DialledPod, type PodReport, type Redirection, redirectionChange, redirectionOf } from "./redirection.ts";
@@ -215,7 +217,7 @@ export class AmbientAgent {
       const { netns } = await namespaces.find(pod.addresses);
       return { ...known, netns, differences: await keeper.check(netns, wanted) };
     } catch (error) {
-      return { ...known, differences: [error instanceof Error ? error.message : String(error)] };
+      return { ...known, differences: [errorMessage(error)] };
     }
   }
 
@@ -239,7 +241,7 @@ export class AmbientAgent {
         await probes.reconcile();
         return;
       } catch (error) {
-        this.#obstacle = `probes cannot be exempted: ${error instanceof Error ? error.message : String(error)}`;
+        this.#obstacle = `probes cannot be exempted: ${errorMessage(error)}`;
         log.error("the node's probes cannot be exempted; the agent tries again", { error });
         await clock.sleep(wait, this.#stopped.signal).catch(() => {});
       }
@@ -259,7 +261,7 @@ export class AmbientAgent {
   }
 
   #retryLater(key: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     const [namespace = "", name = ""] = key.split("/");
     const pod = this.#world.node.pod(namespace, name);
     const { isFirst, wait } = this.#retries.later(key, message);

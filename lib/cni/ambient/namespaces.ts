@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { identityOf } from "../node/namespace_identity.ts";
 import { canonical } from "../plugin/ownership.ts";
 import type { Answers } from "../plugin/questions.ts";
 
@@ -138,16 +139,6 @@ export class Namespaces {
 
 function keyOf({ netns, identity }: NetworkNamespace): string {
   return `${netns} ${identity}`;
-}
-
-/** Device and inode of a namespace's file. Undefined: there is none, or it cannot be seen. */
-export function identityOf(netns: string): string | undefined {
-  try {
-    const { dev, ino } = Deno.statSync(netns);
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The path of a runtime's namespace as this program sees it: the runtime refuses paths below /proc itself. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { VERSION } from "../../kernel/program/build_info.ts";
 import { PLUGIN } from "../config/network.ts";
 import { neededFiles } from "../install/executable.ts";
@@ -50,7 +51,7 @@ export async function gather(world: DoctorWorld): Promise<NodeFacts> {
     try {
       return work();
     } catch (error) {
-      unseen.push(`${messageOf(error)}: run it as root, where the node's folders are mounted`);
+      unseen.push(`${errorMessage(error)}: run it as root, where the node's folders are mounted`);
       return otherwise;
     }
   };
@@ -83,7 +84,7 @@ function orchConfigProblem(text: string | undefined): string | undefined {
     readOrchConfig(text);
     return undefined;
   } catch (error) {
-    return `${ORCH_CONFIG_FILE}: ${messageOf(error)}`;
+    return `${ORCH_CONFIG_FILE}: ${errorMessage(error)}`;
   }
 }
 
@@ -104,7 +105,7 @@ async function trial(world: DoctorWorld): Promise<string> {
       return lines.length === 0 ? "passed" : lines.join("; ");
     });
   } catch (error) {
-    return messageOf(error);
+    return errorMessage(error);
   }
 }
 
@@ -159,12 +160,8 @@ async function differencesOf(
   } catch (error) {
     if (error instanceof PodSourceError) throw error;
     const details = error instanceof CniError ? error.details : "";
-    return [`its rules could not be compared: ${[messageOf(error), details].filter((t) => t !== "").join(": ")}`];
+    return [`its rules could not be compared: ${[errorMessage(error), details].filter((t) => t !== "").join(": ")}`];
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Asks a new redirector, because a redirector caches its reads. */

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { validateRedirection } from "../../iptables/validate.ts";
 import type { DialledPod } from "../ambient/redirection.ts";
 import type { PodRedirection } from "../plugin/redirection.ts";
@@ -46,7 +47,7 @@ export async function dialPod(addresses: readonly string[], port = PROBE_PORT): 
       using _conn = await Deno.connect({ hostname: address, port, signal: AbortSignal.timeout(DIAL_MS) });
       return { address, outcome: "connected", why: "" };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorMessage(error);
       return { address, outcome: error instanceof Deno.errors.ConnectionRefused ? "refused" : "unanswered", why };
     }
   }));

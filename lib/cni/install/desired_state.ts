@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import type { EnablementSelector } from "../enrolment/label_selector.ts";
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
@@ -104,7 +105,7 @@ function readText(path: string, part: InstallPart, what: string): string {
   try {
     return readRegularTextSync(path);
   } catch (error) {
-    throw new InstallError(part, `${what}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new InstallError(part, `${what}: ${errorMessage(error)}`);
   }
 }
 

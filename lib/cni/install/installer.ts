@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { type ConfigFile, pluginFolder } from "../config/libcni.ts";
 import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
@@ -193,7 +194,7 @@ function bytesOrWhyNot(path: string, calls: FileCalls): Uint8Array | string {
     if ((calls.stat(path)?.size ?? 0) > MAX_CONFIG) return `it is larger than ${MAX_CONFIG} bytes`;
     return calls.read(path)?.bytes ?? "it is a link that leads nowhere, as seen from here, or it just went";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 

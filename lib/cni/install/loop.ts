@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { FolderEvents, mayWatch } from "../../kernel/files/events.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
@@ -269,7 +270,7 @@ export class Installer {
     } catch (error) {
       const known = error instanceof InstallError;
       if (known) metrics.counter("mesh_cni_installs_total").inc({ result: error.part });
-      this.#setWaiting(error instanceof Error ? error.message : String(error));
+      this.#setWaiting(errorMessage(error));
       if (!known) log.error("installing failed", { error });
     }
   }

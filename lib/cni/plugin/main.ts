@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { identityOf } from "../node/namespace_identity.ts";
 import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import { type PluginCall, type PodName, readCall, versionOfInput } from "./call.ts";
 import { callVariables } from "../config/network.ts";
@@ -96,16 +97,6 @@ function agentEvent(call: PluginCall, pod: PodName): unknown {
     PodUID: pod.uid,
     IPs: Array.isArray(ips) ? ips : [],
   };
-}
-
-/** Device and inode of a namespace's file. Files under /proc cannot be looked at with our rights. */
-function identityOf(netns: string): string | undefined {
-  try {
-    const { dev, ino } = Deno.statSync(netns);
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Records and logs the call. A failure of either must not spoil the given answer. */

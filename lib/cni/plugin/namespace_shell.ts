@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { spawnNsenter } from "./enter.ts";
 import { enterWords, NOT_FOUND, type Ran, type RuleNamespace } from "../../iptables/run.ts";
 
@@ -61,7 +62,7 @@ function start(place: RuleNamespace & { readonly networkNamespace: string }): Sh
   try {
     return new ShellProcess(place);
   } catch (error) {
-    return `nsenter: ${error instanceof Error ? error.message : String(error)}`;
+    return `nsenter: ${errorMessage(error)}`;
   }
 }
 

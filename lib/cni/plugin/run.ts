@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { protocolVersions } from "../config/network.ts";
 import type { Pod } from "../pods/pod.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
@@ -98,7 +99,7 @@ async function add(call: PluginCall, world: CallWorld): Promise<void> {
   try {
     done = await world.redirector.apply(call.netns, wanted);
   } catch (error) {
-    throw new CniError(codes.rules, "redirection could not be set up, so the pod gets no network", messageOf(error));
+    throw new CniError(codes.rules, "redirection could not be set up, so the pod gets no network", errorMessage(error));
   }
   if (world.identityOf(call.netns) !== before) {
     throw new CniError(codes.wrongNamespace, `${call.netns} became another network namespace during the call`);
@@ -140,7 +141,7 @@ function lookup(world: CallWorld): PodLookup {
   try {
     return world.pods();
   } catch (error) {
-    throw new CniError(codes.tryAgain, "the node has no credentials for the orchestrator yet", messageOf(error));
+    throw new CniError(codes.tryAgain, "the node has no credentials for the orchestrator yet", errorMessage(error));
   }
 }
 
@@ -162,7 +163,7 @@ async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promis
     if (wait === undefined || world.now() + wait > end) break;
     await world.sleep(wait);
   }
-  throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, messageOf(last));
+  throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, errorMessage(last));
 }
 
 /**
@@ -178,7 +179,7 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw new CniError(codes.tryAgain, `${what} could not be looked up`, messageOf(error));
+    throw new CniError(codes.tryAgain, `${what} could not be looked up`, errorMessage(error));
   }
 }
 
@@ -188,7 +189,7 @@ async function verifyNamespace(call: PluginCall, world: CallWorld): Promise<bool
   try {
     seen = await world.redirector.look(call.netns);
   } catch (error) {
-    throw new CniError(codes.io, `network namespace ${call.netns} cannot be entered`, messageOf(error));
+    throw new CniError(codes.io, `network namespace ${call.netns} cannot be entered`, errorMessage(error));
   }
   if (seen.isNode) {
     throw new CniError(codes.wrongNamespace, `network namespace ${call.netns} is the node's own, not the pod's`);
@@ -208,10 +209,6 @@ async function tellAgent(call: PluginCall, world: CallWorld): Promise<void> {
   try {
     await world.tellAgent(call, call.pod as PodName);
   } catch (error) {
-    throw new CniError(codes.tryAgain, "the node agent did not take the pod over", messageOf(error));
+    throw new CniError(codes.tryAgain, "the node agent did not take the pod over", errorMessage(error));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { readRegularTextSync, requireRegularSync } from "../../kernel/files/regular.ts";
 import { addressedFamilies, applyRedirection } from "../../iptables/apply.ts";
 import { findBackend } from "../../iptables/backend.ts";
@@ -102,7 +103,7 @@ async function toolObstacles(): Promise<string[]> {
     }).output();
     return ran.success ? [] : [new TextDecoder().decode(ran.stderr).trim().replaceAll("\n", "; ")];
   } catch (error) {
-    return [`nsenter: ${error instanceof Error ? error.message : String(error)}`];
+    return [`nsenter: ${errorMessage(error)}`];
   }
 }
 

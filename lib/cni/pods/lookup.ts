@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { isObject, type NetworkJson } from "../config/network.ts";
 import type { OrchAccess } from "../install/orch_config.ts";
 import { type Pod, readPod } from "./pod.ts";
@@ -58,7 +59,7 @@ export class QuickPods implements PodLookup {
       return value;
     } catch (error) {
       if (error instanceof PodSourceError) throw error;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       throw new PodSourceError(`GET ${path}: ${message}`, undefined, { cause: error });
     }
   }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { decide, NO_AMBIENT } from "../plugin/decide.ts";
 import { canonical, listedAddresses } from "../plugin/ownership.ts";
 import { CniError } from "../plugin/protocol.ts";
@@ -53,7 +54,7 @@ async function namespaceOf(pod: Pod, place: RepairPlace): Promise<string> {
       const listed = listedAddresses(seen.addresses);
       if (!seen.isNode && addresses.every((address) => listed.has(address))) found.push(path);
     } catch (error) {
-      unseen.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      unseen.push(`${name}: ${errorMessage(error)}`);
     }
   }
   const [only, ...more] = found;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -131,7 +132,7 @@ async function repairPod(
       return true;
     } catch (error) {
       const status = error instanceof PodSourceError ? error.status : undefined;
-      const said = error instanceof Error ? error.message : String(error);
+      const said = errorMessage(error);
       counter.inc({ type, result: "fail" });
       log.warn("broken pod could not be repaired", { by: type, attempt, error });
       // The pod changed or disappeared meanwhile: the watch brings its present state.

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { bodyText, type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
@@ -62,7 +63,7 @@ export function eventRoutes(taker: PodTaker, log: Logger): Route[] {
           await taker.started(readPluginEvent(bodyText(request)));
           return { status: 200, body: "" };
         } catch (error) {
-          const message = error instanceof Error ? error.message : String(error);
+          const message = errorMessage(error);
           log.warn("a starting pod was not taken into ambient mode", { why: message });
           return textResponse(500, `${message}\n`);
         }

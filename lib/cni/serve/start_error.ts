@@ -4,6 +4,7 @@
  * @module
  */
 
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_faults.ts";
 
 /** Options that may have a fault at start. */
@@ -28,7 +29,7 @@ export class Attempts {
     try {
       return await work();
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
+      const said = errorMessage(error);
       this.#faults.push({ option, text: `got ${JSON.stringify(value)}, expected ${expected} (${said})` });
       return undefined;
     }

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { linesOf, type Order, readOrder, type Word } from "./channel.ts";
 import { type Handed, TunnelHub } from "./hub.ts";
 import { Libc } from "./libc.ts";
@@ -70,7 +71,7 @@ class SocketProcess {
         return this.#hub.release(order.uid, () => done(order.id, { is: "acked" }));
       case "serve":
         this.#serve().catch((error) => {
-          say({ say: "failed", why: error instanceof Error ? error.message : String(error) });
+          say({ say: "failed", why: errorMessage(error) });
           Deno.exit(1);
         });
     }

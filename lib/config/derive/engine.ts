@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { objectName } from "../../finding/object_name.ts";
 import { BuildCache } from "../../incremental/build_cache.ts";
 import { InvalidatedKeys } from "../../incremental/keys.ts";
@@ -288,7 +289,7 @@ export class DerivationEngine {
     const first = this.#inputs(key)?.[0];
     const origin = first?.origin;
     const place = { objects: [objectName(first?.key ?? key)], field: "", line: 0, ...(origin ? { origin } : {}) };
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const message = `${this.#derivation.name} failed, its earlier objects stay in force: ${reason}`;
     return { ...fieldFinding("derivation-failed", "error", place, undefined, ""), message };
   }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { RE2JS } from "re2js";
 import type { Findings } from "../../finding/findings.ts";
 import { isSimple, readingSteps } from "./regex_work.ts";
@@ -62,7 +63,7 @@ function compileProblem(regex: string): string | undefined {
     RE2JS.compile(regex);
     return undefined;
   } catch (error) {
-    return `an RE2 regular expression (${error instanceof Error ? error.message : String(error)})`;
+    return `an RE2 regular expression (${errorMessage(error)})`;
   }
 }
 

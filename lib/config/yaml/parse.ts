@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { CORE_SCHEMA, load, Type, YAMLException } from "js-yaml";
 import { ValuePool } from "../schema/value_pool.ts";
@@ -56,7 +57,7 @@ export function parseJson(text: string): ParsedTree {
     const tree: unknown = JSON.parse(text);
     return checkTree(tree) ?? { tree };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const line = /line (\d+)/.exec(reason)?.[1];
     return fail(`not JSON: ${reason}`, line === undefined ? 0 : Number(line) - 1);
   }

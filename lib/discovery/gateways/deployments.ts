@@ -13,6 +13,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { type ClassNames, controllerRoles } from "../../gateway_api/built_in_classes.ts";
 import { deployedNames } from "../../gateway_api/deploy/names.ts";
 import { renderGateway, selectorLabelOf } from "../../gateway_api/deploy/render.ts";
@@ -194,7 +195,7 @@ class GatewayDeployments {
     const { foreign, errors, isWaiting } = kept;
     const state = errors.length > 0 ? "failed" : foreign.length > 0 ? "foreign" : isWaiting ? "waiting" : "applied";
     if (foreign.length > 0) this.#lookAgain(key);
-    const failures = errors.map((error) => error instanceof Error ? error.message : String(error));
+    const failures = errors.map((error) => errorMessage(error));
     states.take(key, { deployment, state, reasons: [...failures, ...foreign] });
     this.#say(
       key,

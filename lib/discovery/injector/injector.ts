@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import { injectPod } from "../../injection/steps/inject.ts";
 import { jsonPatch } from "../../injection/json_patch.ts";
@@ -59,7 +60,7 @@ export class Injector {
     } catch (error) {
       const unsaid = this.#defects.next();
       if (unsaid) this.#parts.log.error("a pod could not be injected", { ...placeOf(request), error, ...unsaid });
-      return this.#refuse([`the injector failed: ${error instanceof Error ? error.message : String(error)}`]);
+      return this.#refuse([`the injector failed: ${errorMessage(error)}`]);
     } finally {
       metrics.histogram("sidecar_injection_time_seconds").observe((clock.monotonic() - began) / 1000);
     }

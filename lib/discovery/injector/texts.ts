@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { watchFiles } from "../../kernel/files/watch_files.ts";
 import type { FileText, WatchedFile } from "../../kernel/files/watch_file.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -92,7 +93,7 @@ async function watchFolders(
       clock,
     });
   } catch (error) {
-    const problem = { unreadable: error instanceof Error ? error.message : String(error) };
+    const problem = { unreadable: errorMessage(error) };
     log.scope("default").error("the files of the injection's configuration cannot be watched", { folders, error });
     onTexts(folders.slice(0, 1).map((place) => ({ place, config: problem, values: undefined })));
     return undefined;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Timers } from "./debounce.ts";
 import type { PushFailure } from "../../xds/protocol/source.ts";
 
@@ -31,7 +32,7 @@ export class PushFailures {
 
   /** A result could not be made, in a push or for a new proxy. */
   add(what: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     this.#found.set(`${what} ${reason}`, { what, reason });
     if (this.#cancel !== undefined || this.#stopped) return;
     this.#cancel = this.#timers.after(this.#delay, () => {

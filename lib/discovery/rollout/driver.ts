@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
@@ -242,7 +243,7 @@ export class RolloutDriver {
       this.#problem = "";
       return true;
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = errorMessage(error);
       if (this.#problem === "") {
         log.error("the state of rollouts cannot be kept, so they stay at their stages", { error });
       }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { TrafficSource } from "../../graph/traffic.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -75,7 +76,7 @@ export async function readRollouts(
   try {
     staged.restore(await shelf.read());
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = errorMessage(error);
     const text = `got ${JSON.stringify(folder)}, expected a folder whose rollouts can be read (${words})`;
     throw new StartError([{ option: "MESH_ROLLOUT_DIR", text }], error);
   }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { KIND_WIRE_TYPES } from "../../mcp/wire_types.ts";
 import { type Finding, findingChanges } from "../../finding/finding.ts";
 import type { StoreSource } from "../../config/store.ts";
@@ -119,7 +120,7 @@ export class RemoteSource {
         this.#taking = this.#taking.then(() => this.#take(stream, bytes)).catch((error) => {
           if (signal.aborted) return;
           stream.close();
-          resolve(error instanceof Error ? error.message : String(error));
+          resolve(errorMessage(error));
         });
       },
       closed: resolve,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import { WireCursor } from "../../resource/protowire.ts";
 import { NAME_TABLE_MESSAGE, type NameInfo, type NameTable } from "./types.ts";
 
@@ -27,7 +28,7 @@ export function decodeNameTable(bytes: Uint8Array): NameTable {
       if (field === TABLE.table) hosts.push(decodeEntry(value));
     });
   } catch (error) {
-    throw new Error(`${NAME_TABLE_MESSAGE}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`${NAME_TABLE_MESSAGE}: ${errorMessage(error)}`, {
       cause: error,
     });
   }

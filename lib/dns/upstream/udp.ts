@@ -10,11 +10,12 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { Contact } from "./contact.ts";
 import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
-import { errorText, type Sent, UpstreamSocket } from "./udp_socket.ts";
+import { type Sent, UpstreamSocket } from "./udp_socket.ts";
 
 /** Limit of questions on a socket. */
 export const QUESTIONS_PER_SOCKET = 500;
@@ -108,7 +109,7 @@ export class UdpTransport implements UpstreamTransport {
       this.#sockets.add(opened);
       return this.#current[family] = opened;
     } catch (error) {
-      return `no socket: ${errorText(error)}`;
+      return `no socket: ${errorMessage(error)}`;
     }
   }
 

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { sameQuestion } from "../packet/records.ts";
@@ -89,7 +90,7 @@ export class UpstreamSocket {
     const { server } = contact;
     const to = { transport: "udp" as const, hostname: server.hostname, port: server.port };
     this.#conn.send(query, to).catch((error) => {
-      if (this.#sent.get(id) === sent) sent.events.failed(server, errorText(error));
+      if (this.#sent.get(id) === sent) sent.events.failed(server, errorMessage(error));
     });
   }
 
@@ -203,9 +204,4 @@ class RandomIds {
     }
     return this.#ids[this.#used++]!;
   }
-}
-
-/** An error in words. */
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compareTexts } from "../../kernel/text/compare.ts";
 import type { ObjectMeta } from "../../config/types.ts";
 
 /** Compares objects by precedence. */
@@ -13,8 +14,4 @@ export function byPrecedence(a: { readonly meta: ObjectMeta }, b: { readonly met
 
 function nameOf({ namespace, name }: ObjectMeta): string {
   return `${namespace}/${name}`;
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compareTexts } from "../../kernel/text/compare.ts";
 import type { HttpRoute } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 
@@ -63,8 +64,4 @@ export function inOrder(routes: readonly ConvertedRoute[]): { readonly rule: Htt
 function compareMatches(a: MatchOrder, b: MatchOrder): number {
   return b.path - a.path || b.length - a.length || Number(b.method) - Number(a.method) || b.headers - a.headers ||
     b.queryParams - a.queryParams;
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

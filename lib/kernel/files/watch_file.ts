@@ -9,6 +9,7 @@
  * @module
  */
 
+import { errorMessage } from "../text/error_message.ts";
 import { FolderEvents, mayWatch } from "./events.ts";
 import { factsOf, readRegularText } from "./regular.ts";
 
@@ -118,7 +119,7 @@ class FollowedFile {
       return await readRegularText(this.#path, { signal: this.#ending.signal });
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
-      return { unreadable: error instanceof Error ? error.message : String(error) };
+      return { unreadable: errorMessage(error) };
     }
   }
 

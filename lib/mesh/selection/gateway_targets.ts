@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import { apiGatewayBehind } from "../../config/derive/made_of_gateway_api.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import { GATEWAY_API_GROUP, GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
@@ -103,7 +104,7 @@ export class GatewayTargets {
     const names = new Set(byLabel.targets?.map(({ name }) => name));
     for (const label of [undefined, ...Object.entries(labels)]) {
       for (const { name, selector } of this.#byLabel.get(labelKey(namespace, label))?.values() ?? []) {
-        if (Object.entries(selector).every(([key, value]) => labels[key] === value)) names.add(name);
+        if (carriesLabels(labels, selector)) names.add(name);
       }
     }
     return names.size === 0 ? byLabel : { namespace, labels, targets: [...names].sort().map(gatewayTarget) };

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
 import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -101,7 +102,7 @@ class NamespaceSelections<K extends SelectingKind> {
     const found = new Set<ConfigObject<K>>();
     for (const [name, value] of Object.entries(labels)) {
       for (const object of this.#found.get(labelKey(name, value))?.list() ?? []) {
-        if (carries(labels, selectionOf(object).labels)) found.add(object);
+        if (carriesLabels(labels, selectionOf(object).labels)) found.add(object);
       }
     }
     for (const target of targets) {
@@ -228,10 +229,6 @@ function labelKey(name: string, value: string): string {
 
 function targetKey({ group = "", kind, name }: TargetName): string {
   return `t/${group}/${kind}/${name}`;
-}
-
-function carries(labels: StringMap, wanted: StringMap): boolean {
-  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
 /** The order of creation; of the same moment by key. */

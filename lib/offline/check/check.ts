@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compareTexts } from "../../kernel/text/compare.ts";
 import { Analysis } from "../../analyze/analysis.ts";
 import { servedGatewayApi } from "../../analyze/reader/source.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
@@ -164,12 +165,8 @@ const ORDER: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 
 
 function byPlace(a: Finding, b: Finding): number {
   const file = (one: Finding) => one.place.origin?.from === "file" ? one.place.origin.file : "";
-  return compare(file(a), file(b)) || a.place.line - b.place.line || ORDER[a.severity] - ORDER[b.severity] ||
-    compare(a.message, b.message);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return compareTexts(file(a), file(b)) || a.place.line - b.place.line || ORDER[a.severity] - ORDER[b.severity] ||
+    compareTexts(a.message, b.message);
 }
 
 function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "manifests"> {
@@ -189,7 +186,7 @@ function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "ma
 function passedOver({ index }: OfflineMesh): Pick<CheckResult, "passedOver" | "passedOverKinds"> {
   const kinds = [...index.passedOver()].filter(([label]) => label !== OTHER_TEXT && label !== TEMPLATE)
     .map(([label, { count }]): [string, number] => [label, count])
-    .sort(([a, some], [b, others]) => others - some || compare(a, b));
+    .sort(([a, some], [b, others]) => others - some || compareTexts(a, b));
   return { passedOver: kinds.reduce((sum, [, count]) => sum + count, 0), passedOverKinds: Object.fromEntries(kinds) };
 }
 

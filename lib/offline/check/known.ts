@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import * as z from "zod";
 import { readCode } from "../../finding/codes.ts";
 import { type Finding, findingKeys } from "../../finding/finding.ts";
@@ -89,7 +90,7 @@ export function readBaseline(text: string): Baseline {
   try {
     tree = JSON.parse(text);
   } catch (error) {
-    throw new UnreadableKnown(`the file is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnreadableKnown(`the file is not JSON: ${errorMessage(error)}`);
   }
   const read = baselineFile.safeParse(tree);
   if (read.success) return read.data;

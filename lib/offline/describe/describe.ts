@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import { captureOf } from "../../ambient/capture.ts";
 import type { DescribedTls, MeshServiceDescription, PodDescription } from "../../debug/description.ts";
 import { selectableWorkload } from "../../debug/policy_workload.ts";
@@ -12,7 +13,7 @@ import { serviceTargets } from "../../registry/inbound.ts";
 import { type Service, serviceKey } from "../../registry/types.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
-import { carries, spelledKey } from "./parts.ts";
+import { spelledKey } from "./parts.ts";
 import { policiesAt, policiesAtWaypoint } from "./policies.ts";
 import { describedGateway, describedService } from "./service.ts";
 import type { DescribedWorld } from "./world.ts";
@@ -106,7 +107,7 @@ function isSelected({ namespace, labels }: ImpliedProxy, { cause }: Service, { f
   const start = `Service/${namespace}/`;
   if (!cause.startsWith(start)) return false;
   const selector = facts.get("Service", namespace, cause.slice(start.length))?.spec.selector ?? {};
-  return Object.keys(selector).length > 0 && carries(labels, selector);
+  return Object.keys(selector).length > 0 && carriesLabels(labels, selector);
 }
 
 /** Why a workload has no service. */

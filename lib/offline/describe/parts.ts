@@ -4,7 +4,6 @@
  * @module
  */
 import { writtenKey } from "../../finding/origin.ts";
-import type { Labels } from "../../registry/labels.ts";
 import type { DescribedWorld } from "./world.ts";
 
 /** A described part, and the keys of its objects. */
@@ -17,9 +16,4 @@ export interface KeyedPart<T> {
 export function spelledKey(key: string, { store }: Pick<DescribedWorld, "store">): string {
   const object = store.at(key);
   return object === undefined ? key : writtenKey(object);
-}
-
-/** Whether a workload has all labels. */
-export function carries(labels: Labels, wanted: Labels): boolean {
-  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { DescribedRoute, DescribedRoutes, DescribedTarget } from "../../debug/description.ts";
 import { covers } from "../../mesh/host_match.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
@@ -11,7 +12,7 @@ import type { Labels } from "../../registry/labels.ts";
 import type { Service } from "../../registry/types.ts";
 import { matchText } from "../../simulate/route.ts";
 import { routeMatch } from "../../translate/route/match.ts";
-import { carries, type KeyedPart, spelledKey } from "./parts.ts";
+import { type KeyedPart, spelledKey } from "./parts.ts";
 import type { DescribedWorld } from "./world.ts";
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
@@ -143,5 +144,5 @@ function isInSubset(service: Service, subset: string | undefined, pod: Labels, {
   if (!subset) return true;
   const rules = mesh.scope(service.namespace).destinationRules(service.hostname);
   const found = rules.flatMap(({ spec }) => spec.subsets ?? []).find(({ name }) => name === subset);
-  return found !== undefined && carries(pod, found.labels ?? {});
+  return found !== undefined && carriesLabels(pod, found.labels ?? {});
 }

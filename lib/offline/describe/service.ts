@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type {
   DescribedGateway,
   DescribedPort,
@@ -19,7 +20,7 @@ import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import type { Labels } from "../../registry/labels.ts";
 import { protocolText } from "../../registry/protocol.ts";
 import { type Endpoint, type Service, serviceKey } from "../../registry/types.ts";
-import { carries, type KeyedPart, spelledKey } from "./parts.ts";
+import { type KeyedPart, spelledKey } from "./parts.ts";
 import { describedRoutes } from "./routes.ts";
 import type { DescribedWorld } from "./world.ts";
 
@@ -90,8 +91,8 @@ function destinationRules(
     inForce: isUsed,
     subsets: subsets.map((subset): DescribedSubset => ({
       ...{ name: subset.name, labels: subset.labels ?? {} },
-      ...pod === undefined ? {} : { matches: carries(pod, subset.labels ?? {}) },
-      endpoints: placed.filter(({ labels }) => carries(labels, subset.labels ?? {})).length,
+      ...pod === undefined ? {} : { matches: carriesLabels(pod, subset.labels ?? {}) },
+      endpoints: placed.filter(({ labels }) => carriesLabels(labels, subset.labels ?? {})).length,
     })),
     policy: policyWords(trafficPolicy),
   });

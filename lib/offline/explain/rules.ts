@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../config/labels.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
 import { encode } from "../../pb/codec.ts";
@@ -127,7 +128,7 @@ function holdsFor(match: HttpMatchRequest, { namespace, labels, port, mesh }: Ru
   if (match.port && match.port !== port) return false;
   if (match.gateways?.length && match.gateways.includes(MESH) !== mesh && mesh) return false;
   if (match.sourceNamespace && match.sourceNamespace !== namespace) return false;
-  return Object.entries(match.sourceLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return carriesLabels(labels, match.sourceLabels ?? {});
 }
 
 /** Equal for conditions that are equal on the wire. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
 
@@ -33,7 +34,7 @@ export function readPreview(body: Uint8Array): PreviewQuestion {
   try {
     tree = JSON.parse(new TextDecoder().decode(body));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new UnreadableQuestion(`the body is not JSON: ${why}`);
   }
   const read = question.safeParse(tree, { reportInput: true });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 
 /** No answer, or a refusal. */
 export class ApiError extends Error {
@@ -51,7 +52,7 @@ export class ApiError extends Error {
 /** Turns any error into an error of the API. */
 export function asApiError(error: unknown, what: string): ApiError {
   if (error instanceof ApiError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new ApiError(`${what}: ${message}`, undefined, { cause: error });
 }
 

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../kernel/text/error_message.ts";
 
 /** Paths of the library: Debian on both processors, Fedora, others. The permission set has the same paths. */
 export const OPENSSL_PATHS = [
@@ -92,7 +93,7 @@ export function openOpenssl(paths: readonly string[] = OPENSSL_PATHS): OpensslLi
     try {
       return opened(path);
     } catch (error) {
-      reasons.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+      reasons.push(`${path}: ${errorMessage(error)}`);
     }
   }
   return { reason: reasons.join("; ") };

@@ -1,7 +1,8 @@
 /** Namespaces of running pods by their addresses. */
 import assert from "node:assert/strict";
 import { looksInside } from "../../../lib/cni/ambient/look_inside.ts";
-import { identityOf, type NamespaceFacts, Namespaces } from "../../../lib/cni/ambient/namespaces.ts";
+import { type NamespaceFacts, Namespaces } from "../../../lib/cni/ambient/namespaces.ts";
+import { identityOf } from "../../../lib/cni/node/namespace_identity.ts";
 import { knownFacts } from "../../../lib/cni/plugin/system_redirector.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";
 

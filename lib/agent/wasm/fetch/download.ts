@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { errorMessage } from "../../../kernel/text/error_message.ts";
 import ipaddr from "ipaddr.js";
 import { lookup } from "node:dns/promises";
 import http, { type IncomingMessage } from "node:http";
@@ -169,7 +170,7 @@ async function ask(rules: DownloadRules, request: OneRequest, given: AbortSignal
     const text = late.aborted
       ? `no answer within ${rules.timeout / 1000} s`
       : given.aborted
-      ? messageOf(given.reason)
+      ? errorMessage(given.reason)
       : error.message;
     return new FetchFault(`${url.href}: ${text}`, "download_failure", true);
   };
@@ -299,8 +300,4 @@ function orGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   work.then(resolve, reject);
   return orAborted({ promise, reject }, signal);
-}
-
-function messageOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message : String(reason);
 }

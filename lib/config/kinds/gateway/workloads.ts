@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { carriesLabels } from "../../labels.ts";
 import type { ConfigObject } from "../../types.ts";
 import type { StringMap } from "../kinds.ts";
 
@@ -39,7 +40,5 @@ export function isServedBy(
  * {@linkcode isServedBy}.
  */
 export function gatewaySelects(gateway: SelectingGateway, labels: StringMap): boolean {
-  return gatewaySelectors(gateway).some((selector) =>
-    Object.entries(selector).every(([key, value]) => labels[key] === value)
-  );
+  return gatewaySelectors(gateway).some((selector) => carriesLabels(labels, selector));
 }
