@@ -1,5 +1,5 @@
 /**
- * What all parts of a description share: keys of objects, and the comparison of labels.
+ * What all parts of a description share: keys of objects.
  *
  * @module
  */
