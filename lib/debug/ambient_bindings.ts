@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import { WorkloadStatus } from "../../proto/gen/enums.ts";
 import type { istio } from "../../proto/gen/types.ts";
 import {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import { Buffer } from "node:buffer";
 import { type ConfigObject, isKind, objectKey } from "../config/types.ts";
 import type { EncodedResource } from "../resource/encoded.ts";

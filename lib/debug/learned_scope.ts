@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import * as z from "zod";
 import type { HttpResponse } from "../http/message.ts";
 import { jsonResponse, textResponse } from "../http/message.ts";

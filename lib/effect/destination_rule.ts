@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import { isWildcard } from "../mesh/host_match.ts";
 import { destinationRuleHost, type DestinationRuleObject } from "../mesh/destination_rule.ts";
 import { effectiveExportTo } from "../mesh/names.ts";

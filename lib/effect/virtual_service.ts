@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import type { VirtualServiceSpec } from "../config/kinds/kinds.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
 import { wildcardsOver } from "../mesh/host_match.ts";

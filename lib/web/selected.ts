@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../config/labels.ts";
+import { carriesLabels } from "../config/schema/labels.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { isServedBy } from "../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import { gatewaySelectors, gatewaySelects } from "../../config/kinds/gateway/workloads.ts";

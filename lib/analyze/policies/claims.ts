@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import { severityOfAbsence } from "../reader/absence.ts";
 import { apiGatewayBehind } from "../../config/derive/made_of_gateway_api.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { ServiceFact, WorkloadFact } from "../../config/facts/view.ts";
 import type { AuthorizationRule } from "../../config/kinds/authorization_policy/schema.ts";
 import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";

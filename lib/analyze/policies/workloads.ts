@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { Severity } from "../../finding/finding.ts";

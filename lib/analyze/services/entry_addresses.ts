@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { isIp, isUnixSocket } from "../../registry/address.ts";
 import { entryResolution, resolvesNames } from "../../registry/service_entry/resolution.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";

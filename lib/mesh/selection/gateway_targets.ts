@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import { apiGatewayBehind } from "../../config/derive/made_of_gateway_api.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import { GATEWAY_API_GROUP, GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";

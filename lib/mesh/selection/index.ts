@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
 import { GATEWAY_NAME_LABEL } from "../../config/spelling/spelling.ts";
 import type { ConfigObject } from "../../config/types.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import { captureOf } from "../../ambient/capture.ts";
 import type { DescribedTls, MeshServiceDescription, PodDescription } from "../../debug/description.ts";
 import { selectableWorkload } from "../../debug/policy_workload.ts";

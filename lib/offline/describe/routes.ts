@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { DescribedRoute, DescribedRoutes, DescribedTarget } from "../../debug/description.ts";
 import { covers } from "../../mesh/host_match.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type {
   DescribedGateway,
   DescribedPort,

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../config/labels.ts";
+import { carriesLabels } from "../../config/schema/labels.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
 import { encode } from "../../pb/codec.ts";

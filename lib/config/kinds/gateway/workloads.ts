@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { carriesLabels } from "../../labels.ts";
+import { carriesLabels } from "../../schema/labels.ts";
 import type { ConfigObject } from "../../types.ts";
 import type { StringMap } from "../kinds.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StringMap } from "./schema/json.ts";
+import type { StringMap } from "./json.ts";
 
 /** Whether labels have all wanted labels with the wanted values. No wanted label: true. */
 export function carriesLabels(labels: StringMap, wanted: StringMap): boolean {
