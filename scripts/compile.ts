@@ -38,6 +38,7 @@ export const lateModules: Readonly<Record<string, readonly string[]>> = {
     "cmd/pilot-discovery/proxy_log_command.ts",
     "cmd/pilot-discovery/proxy_status_command.ts",
     "cmd/pilot-discovery/remote_secret_command.ts",
+    "cmd/pilot-discovery/rollout_command.ts",
     "cmd/pilot-discovery/scope_command.ts",
     "cmd/pilot-discovery/size_command.ts",
     "cmd/pilot-discovery/tag_command.ts",

@@ -18,6 +18,7 @@ import {
   proxyRoutesFlags,
   proxySecretsFlags,
   proxyStatusFlags,
+  rolloutFlags,
   scopeFlags,
   waitFlags,
 } from "./server_flags.ts";
@@ -167,6 +168,26 @@ const describe: Command = {
   ],
 };
 
+const rollout: Command = {
+  name: "rollout",
+  summary: "List staged rollouts, and print the edit that pauses, resumes, aborts or promotes one",
+  description:
+    `Shows stage, chosen proxies, acknowledgements, rejections, and what a rollout waits for. With pause, resume, abort or promote
+prints a command, or an object for a file: the server itself writes no object. A deletion of an object is not staged.
+Exit code: 0 no shown rollout was taken back, or an edit is printed, 1 some rollout was taken back, 2 this could not be found out.`,
+  examples: `  pilot-discovery rollout
+  pilot-discovery rollout virtualservice/shop/cart
+  pilot-discovery rollout pause virtualservice/shop/cart | sh
+  pilot-discovery rollout abort virtualservice/shop/cart | kubectl apply -f -`,
+  args: { usage: "[pause|resume|abort|promote] [<kind/namespace/name>]", min: 0, max: 2, complete: "object" },
+  flags: rolloutFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(rolloutFlags, async () => {
+    const loaded: typeof import("./rollout_command.ts") = await import(moduleAt("rollout_command"));
+    return loaded.runRollout;
+  }),
+};
+
 const scope: Command = {
   name: "scope",
   summary: "Print the Sidecar that fits what a workload has called",
@@ -185,7 +206,15 @@ leave out, and the bytes and memory of a sidecar with it. Exit code: 0 a Sidecar
   }),
 };
 
-export const serverCommands: readonly Command[] = [dashboard, describe, proxyConfig, proxyStatus, scope, wait];
+export const serverCommands: readonly Command[] = [
+  dashboard,
+  describe,
+  proxyConfig,
+  proxyStatus,
+  rollout,
+  scope,
+  wait,
+];
 
 /** The verbs that `istioctl` has below `experimental`, for the habits of its users. */
 export const experimental: Command = {

@@ -82,6 +82,8 @@ export const waitFlags = {
 
 export const scopeFlags = { ...outputFlags, ...serverFlags };
 
+export const rolloutFlags = { ...outputFlags, ...serverFlags };
+
 export const dashboardFlags = serverFlags;
 
 export const proxyLogFlags = {

@@ -3,6 +3,10 @@
  *
  * @module
  */
+import { writtenForm } from "../config/kinds/written.ts";
+import { spelledKey } from "../config/spelling/istio.ts";
+import { apiVersionOfKind } from "../config/spelling/spelling.ts";
+import { describeOrigin, writtenKind } from "../finding/origin.ts";
 import { readableDuration } from "../kernel/time/duration.ts";
 import { objectUrl } from "./links.ts";
 import type { DescribedList, StateWord } from "./list_page.ts";
@@ -25,16 +29,32 @@ export const ROLLOUTS: DescribedList<RolloutView, void> = {
   ],
 };
 
-function asJson({ key, object, settled, plan, stage, phase, since, reason, problem, facts }: RolloutView): object {
+/** Most names of proxies of a rollout in an answer. */
+const MAX_NAMES = 100;
+
+function asJson(rollout: RolloutView): object {
+  const { key, object, settled, plan, stage, phase, since, reason, problem, facts, proxies, decides } = rollout;
   const stages = plan.stages.map(({ percent, soakMs }) => ({ percent, soak: readableDuration(soakMs) }));
+  const soak = phase === "soaking" ? plan.stages[stage]?.soakMs : undefined;
+  const { origin, kind } = object;
+  const written = (origin.from === "derived" ? undefined : origin.written) ??
+    { apiVersion: apiVersionOfKind(kind), kind: writtenKind(origin, kind) };
   return {
     object: key,
     ...{ phase, stage: stage + 1, stages, since: new Date(since).toISOString() },
+    ...soak === undefined ? {} : { until: new Date(since + soak).toISOString() },
     ...{ hash: object.hash, settled: settled?.hash ?? null },
-    ...{ proxies: facts.total, chosen: facts.chosen, live: facts.live },
-    ...{ reason, problem },
+    ...{ proxies: facts.total, chosen: facts.chosen, live: facts.live, rejected: facts.refused },
+    ...{ chosenHere: [...proxies].sort().slice(0, MAX_NAMES), rejections: facts.words },
+    ...{ reason, problem, decides },
+    written: { ...written, from: origin.from, place: describeOrigin(origin) },
+    annotation: spelledKey(origin, PLAN),
+    settledObject: settled === undefined ? null : writtenForm({ kind, meta: settled.meta, spec: settled.spec, origin }),
   };
 }
+
+/** The annotation with the plan. */
+const PLAN = "mesh.io/rollout";
 
 function stateWord({ phase, problem }: RolloutView): StateWord {
   if (phase === "taken-back") return { tone: "bad", word: "taken back" };

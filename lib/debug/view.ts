@@ -143,8 +143,22 @@ export interface RolloutView {
   readonly reason: string;
   /** Why the rollout does not go on, beside missing acknowledgements; empty: it goes on. */
   readonly problem: string;
-  /** Concerned proxies, proxies of the stage, and those of the stage that have acknowledged the newest version. */
-  readonly facts: { readonly total: number; readonly chosen: number; readonly live: number };
+  /** The node ids of this server's proxies with the newest version. */
+  readonly proxies: ReadonlySet<string>;
+  /** Whether this server decides about the rollout. If not, the numbers are of this server alone. */
+  readonly decides: boolean;
+  readonly facts: {
+    /** Concerned proxies. */
+    readonly total: number;
+    /** Proxies of the stage. */
+    readonly chosen: number;
+    /** Proxies of the stage that have acknowledged the newest version. */
+    readonly live: number;
+    /** Proxies of the stage that have rejected the newest version. */
+    readonly refused: number;
+    /** The reasons of some of these proxies. */
+    readonly words: readonly string[];
+  };
 }
 
 /** What the sidecars of a workload have asked for. */

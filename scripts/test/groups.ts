@@ -105,8 +105,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   pki: [READ, TEMP, ENV, "--allow-run=openssl", OPENSSL],
   // An API with its own ports, files of access, programs that print credentials, servers and real Envoys.
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
-  // The commands in the page.
-  readme: [READ, TEMP, ENV, NET, RUN],
+  // The commands on the pages, and a server.
+  readme: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // Leased ports, expected files, manifests, programs of the tests, image archives.
   scripts: [READ, TEMP, ENV, NET, `${DENO},sh,tar,ln,gcc,rm,unshare`, "--allow-sys=uid"],
   // Sockets of both ends, and a process with measured memory.

@@ -25,6 +25,7 @@ Deno.test("subcommands are offered, and help", () => {
     "describe",
     "proxy-config",
     "proxy-status",
+    "rollout",
     "scope",
     "wait",
     "bug-report",

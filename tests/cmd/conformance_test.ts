@@ -90,6 +90,7 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
     ["describe", "pod", "service"],
     ["proxy-config", "clusters", "listeners", "routes", "endpoints", "secret", "bootstrap", "log"],
     "proxy-status",
+    "rollout",
     "scope",
     "wait",
     "bug-report",

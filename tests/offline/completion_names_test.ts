@@ -38,6 +38,7 @@ Deno.test("names of a server complete proxies, services, objects and pages; with
       [["proxy-config", "clusters", server, ""], ["cart.shop", ":space"]],
       [["explain", server, "--from", "s"], ["shop/cart", ":space"]],
       [["describe", "service", server, "rev"], ["reviews.shop", ":space"]],
+      [["rollout", server, "pause", "Vir"], ["VirtualService/shop/reviews", ":space"]],
       [["wait", server, "Vir"], ["VirtualService/shop/reviews", ":space"]],
       [["proxy-status", server, "-n", ""], ["shop", ":space"]],
       [["bug-report", server, "--include", "a,"], ["a,shop", ":space"]],

@@ -10,7 +10,9 @@ import type { ConfigObject } from "../types.ts";
 import { KIND_TABLE } from "./table.ts";
 
 /** The object as JSON for a file, without unset fields. */
-export function writtenForm({ kind, meta, spec, origin }: ConfigObject): Readonly<Record<string, unknown>> {
+export function writtenForm(
+  { kind, meta, spec, origin }: Pick<ConfigObject, "kind" | "meta" | "spec" | "origin">,
+): Readonly<Record<string, unknown>> {
   const own = { apiVersion: apiVersionOfKind(kind), kind: spellingsOfKind(kind)[0] ?? kind };
   const head = (origin.from === "derived" ? undefined : origin.written) ?? own;
   const { name, namespace, labels, annotations } = meta;

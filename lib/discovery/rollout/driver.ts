@@ -55,7 +55,9 @@ export interface RolloutDriverParts {
 }
 
 /** A rollout as pages show it. */
-export interface RolloutProgress extends Omit<RunningRollout, "proxies"> {
+export interface RolloutProgress extends RunningRollout {
+  /** Whether this server decides. */
+  readonly decides: boolean;
   readonly facts: StageFacts;
   /** Why the rollout does not go on, beside missing acknowledgements; empty: it goes on. */
   readonly problem: string;
@@ -94,12 +96,12 @@ export class RolloutDriver {
   /** The rollouts with their progress. */
   progress(): RolloutProgress[] {
     return this.#parts.staged.rollouts().map((rollout) => {
-      const { proxies: _proxies, ...shown } = rollout;
       const paused = rollout.plan.paused ? "it is paused" : "";
       const measured = rollout.phase === "taken-back" ? "" : this.#errors.get(rollout.key)?.problem ?? "";
       const unkept = this.#unkept.get(rollout.key);
       const problem = this.#problem || (unkept ? `its state cannot be kept: ${unkept}` : "") || paused;
-      return { ...shown, facts: this.#factsOf(rollout), problem: problem || rollout.waits || measured };
+      const decides = this.#servers.leadsSince !== undefined;
+      return { ...rollout, decides, facts: this.#factsOf(rollout), problem: problem || rollout.waits || measured };
     });
   }
 
