@@ -140,6 +140,7 @@ export class ProtocolModel {
   }
 
   accept(type: string): boolean {
+    this.#look();
     const response = this.client.inbox.find((r) => r.typeUrl === type);
     if (response === undefined) return false;
     this.client.take(type);
@@ -192,7 +193,10 @@ export class ProtocolModel {
     }
   }
 
-  /** Looks at what the server has sent since the last look. The source has not changed since. */
+  /**
+   * Looks at what the server has sent since the last look. The source has not changed since, and the client has not
+   * answered.
+   */
   #look(): void {
     const { inbox } = this.client;
     // In state of the world, a second request before the first answer has no nonce either, and gets an answer of its own.
@@ -292,7 +296,6 @@ export class ProtocolModel {
     for (let i = 0; i < 1000; i++) {
       this.client.stream.reconcile();
       const took = [...ALL, VIRTUAL_HOST].filter((type) => this.accept(type));
-      this.#look();
       if (took.length === 0) return;
     }
     assert.fail("the server never stops sending");
