@@ -102,13 +102,21 @@ ${compiledCode(program)}exec deno run ${
     bundleFlags(program).map((flag) => `'${flag}'`).join(" ")
   } "$folder/main.js" "$@"
 `;
-  await Deno.writeTextFile(`${root}${launcherPath(program)}`, script, { mode: 0o755 });
+  await put(root, launcherPath(program), (path) => Deno.writeTextFile(path, script, { mode: 0o755 }));
+}
+
+/** Puts a file in place in one step: another process may read the folder. */
+async function put(root: string, path: string, write: (path: string) => Promise<void>): Promise<void> {
+  const beside = `${root}dist/${crypto.randomUUID()}`;
+  await write(beside);
+  await Deno.rename(beside, `${root}${path}`);
 }
 
 /** Puts the node's plugin beside the installer: one file, which the installer copies to the node. */
 async function addPlugin(root: string, folder: string): Promise<void> {
   if (currentBundle(root, PLUGIN_BUNDLE) === undefined) await makeBundle(root, PLUGIN_BUNDLE);
-  await Deno.copyFile(`${root}${PLUGIN_BUNDLE.folder}/${PLUGIN_FILE}`, `${root}${folder}/${PLUGIN_FILE}`);
+  const made = `${root}${PLUGIN_BUNDLE.folder}/${PLUGIN_FILE}`;
+  await put(root, `${folder}/${PLUGIN_FILE}`, (path) => Deno.copyFile(made, path));
 }
 
 if (import.meta.main) {
