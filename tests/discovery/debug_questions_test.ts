@@ -7,6 +7,7 @@ import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { messageJson } from "../../lib/pb/json.ts";
 import type { QuestionClient } from "./question_client.ts";
 import { definitions } from "./definitions.ts";
+import { PATIENCE } from "../patience.ts";
 import { page } from "./running.ts";
 import { idOf, withTokenClients } from "./token_clients.ts";
 
@@ -114,9 +115,11 @@ Deno.test("a proxy asks on its own stream, and a refusal there is a text", async
 });
 
 Deno.test("pages over a stream equal the pages of the HTTP port, byte for byte; tools are not listed as proxies", async () => {
-  await withClients(async (connect, { ports }) => {
+  await withClients(async (connect, { ports, xds }) => {
     const proxy = await connect("cart-1", "shop", "cart");
     await proxy.subscribe();
+    // The acknowledgement comes on another connection than the questions.
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const tool = await connect("tool-1", "mesh-system", "operator");
     for (const name of ["config_dump?proxyID=cart-1&include_eds", "connections", "edsz?proxyID=cart-1&pretty"]) {
       assert.equal(await tool.page(name), (await page(ports.http, `/debug/${name}`)).body, name);
@@ -128,10 +131,12 @@ Deno.test("pages over a stream equal the pages of the HTTP port, byte for byte; 
 Deno.test("istio.io/debug/syncz is the status of proxies as Envoy's client status service has it", async () => {
   const root = await definitions("envoy/service/status/v3/csds.proto");
   const ClientConfig = root.lookupType("envoy.service.status.v3.ClientConfig");
-  await withClients(async (connect) => {
+  await withClients(async (connect, { xds }) => {
     const cart = await connect("cart-1", "shop", "cart");
     await cart.subscribe();
     await (await connect("bank-1", "shop", "bank")).subscribe();
+    // The acknowledgements come on other connections than the questions.
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const rows = async (namespace: string, account: string) => {
       const tool = await connect("tool-1", namespace, account);
       const resources = await tool.resources("istio.io/debug/syncz");

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { bodyText, jsonResponse, textResponse } from "../../lib/http/message.ts";
 import type { Route } from "../../lib/http/route.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { exchange, get, RawClient, withRoutes } from "./support/serve.ts";
 
 const echo: Route = {
@@ -252,22 +253,24 @@ Deno.test("a large response arrives whole, and a reader of parts slows its sende
 });
 
 Deno.test("closing ends idle connections at once, lets running requests end, and breaks off requests that take too long", async () => {
-  const started = Promise.withResolvers<void>();
-  const finish = Promise.withResolvers<void>();
+  const clock = createFakeClock();
+  const [slows, nevers, stopping, finish] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const routes = [
     get("/slow", async () => {
-      started.resolve();
-      await finish.promise;
+      slows!.resolve();
+      await finish!.promise;
       return textResponse(200, "slow");
     }),
-    get("/never", () => new Promise<never>(() => {})),
-    get(
-      "/stops",
-      ({ signal }) =>
-        new Promise((resolve) =>
-          signal.addEventListener("abort", () => resolve(textResponse(503, signal.reason.message)))
-        ),
-    ),
+    get("/never", () => {
+      nevers!.resolve();
+      return new Promise<never>(() => {});
+    }),
+    get("/stops", ({ signal }) => {
+      stopping!.resolve();
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve(textResponse(503, signal.reason.message)))
+      );
+    }),
     get("/quick", () => textResponse(200, "quick")),
   ];
   await withRoutes(routes, async ({ server, port }) => {
@@ -281,14 +284,15 @@ Deno.test("closing ends idle connections at once, lets running requests end, and
     using never = await client("/never");
     using stops = await client("/stops");
     using slow = await client("/slow");
-    await started.promise;
+    await Promise.all([slows!.promise, nevers!.promise, stopping!.promise]);
     const closed = server.close(300);
     assert.match(await stops.rest(), /503[\s\S]*the server closes$/);
     assert.match(await idle.rest(), /quick$/);
-    finish.resolve();
+    finish!.resolve();
     assert.match(await slow.rest(), /connection: close[\s\S]*slow$/i);
+    await clock.advance(300);
     assert.equal(await never.rest(), "");
     await closed;
     await assert.rejects(RawClient.connect(port), Deno.errors.ConnectionRefused);
-  });
+  }, { clock });
 });
