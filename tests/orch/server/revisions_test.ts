@@ -228,7 +228,12 @@ test("a revision that does not answer refuses its own pods alone; when it answer
       assert.equal(await serversOf(server, { "mesh-injection": "enabled" }), addresses("meshd"));
       const of = await server.namespace({ "mesh.io/rev": "canary" });
       const pod = { metadata: { name: "cart" }, spec: { containers: [{ name: "app", image: "cart:1" }] } };
-      const refusal = await create(server, of, pod).then(() => "created", (error) => String(error));
+      let refusal = "";
+      // The API learns of a webhook by a watch.
+      await until("the API asks the webhook of the revision", async () => {
+        refusal = await create(server, of, pod, "?dryRun=All").then(() => "created", (error) => String(error));
+        return refusal !== "created";
+      });
       assert.match(refusal, /failed calling webhook "rev\.namespace\.sidecar-injector\.mesh\.io".*meshd-canary/s);
       for (const labels of [{ "mesh-injection": "enabled" }, { "mesh.io/rev": "default" }]) {
         assert.equal(await serversOf(server, labels), addresses("meshd"));
