@@ -88,11 +88,12 @@ export function without(
   if (what === "object") return [...documents.toSpliced(at, 1), ...measuringOf(documents[at]!)];
   const copy = structuredClone(documents[at]!);
   if (valueAt(copy, path) === undefined) return undefined;
-  return removeAt(copy, path) ? documents.with(at, copy) : documents.toSpliced(at, 1);
+  const rest = removeAt(copy, path) ? documents.with(at, copy) : documents.toSpliced(at, 1);
+  return path.startsWith("spec.metrics") ? [...rest, ...measuringOf(documents[at]!)] : rest;
 }
 
 /**
- * A Telemetry for nobody in place of a removed Telemetry with metrics: all proxies of the mesh exchange headers as soon
+ * A Telemetry for nobody in place of removed metrics of a Telemetry: all proxies of the mesh exchange headers as soon
  * as any Telemetry has metrics.
  */
 function measuringOf({ kind, ...removed }: WrittenDocument): WrittenDocument[] {
