@@ -115,8 +115,8 @@ async function serving(
   });
 }
 
-/** With a moment of 15 s for proxies, so that also on a slow machine an edit is one write. */
-const PATIENT = { MESH_GATEWAY_STATUS_PATIENCE: 15_000 };
+/** With so much time for proxies that also on a slow machine an edit is one write. */
+const PATIENT = { MESH_GATEWAY_STATUS_PATIENCE: PATIENCE };
 
 /** Connects a proxy of a Gateway, which takes everything. */
 async function connect(port: number, gateway = "door", number = 1): Promise<TestProxy> {
