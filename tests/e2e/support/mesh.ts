@@ -99,7 +99,8 @@ export class TestMesh implements AsyncDisposable {
       meshConfig: `${folder}/mesh.json`,
       manifestServices,
       ...(variable ? { variable } : {}),
-      settings: { PILOT_DEBOUNCE_AFTER: 10, MESH_CALLS_DIR: "", ...settings },
+      // On a busy machine, an answer to a sidecar that asks may take longer than the default.
+      settings: { PILOT_DEBOUNCE_AFTER: 10, MESH_CALLS_DIR: "", MESH_ON_DEMAND_TIMEOUT: 20_000, ...settings },
     });
     return new TestMesh(folder, server, onDemand ?? Deno.env.get("MESH_TEST_ON_DEMAND") === "true");
   }
