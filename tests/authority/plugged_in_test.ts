@@ -208,7 +208,7 @@ Deno.test("an authority that cannot be used at the start is an error that names 
       { ...whole, "root-cert.pem": writeCertificates([unrelated.certificate]) },
       /expected a chain to a root of root-cert.pem/,
     ],
-    [{ ...whole, "ca-crl.pem": "none" }, /^PkiError: ca-crl.pem: expected X509 CRL blocks/],
+    [{ ...whole, "ca-crl.pem": "none" }, /^PkiError: ca-crl.pem: expected only X509 CRL blocks in PEM$/],
     [{ "tls.crt": whole["ca-cert.pem"], "tls.key": whole["ca-key.pem"] }, /^PkiError: ca.crt: expected a file/],
   ];
   for (const [files, message] of cases) {
