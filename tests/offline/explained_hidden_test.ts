@@ -28,7 +28,7 @@ async function notes(yaml: string, to = "http://cart.test/", from = "web/app"): 
   return (await explained(CLIENT + yaml, from, { to })).notes.filter((one) => /\/shop\//.test(one)).join("\n");
 }
 
-const EXPORTED = "and is exported to shop alone, so namespace web does not see it";
+const EXPORTED = "and is exported only to shop, so namespace web does not see it";
 
 Deno.test("a host that is exported to another namespace, or that the client's Sidecar leaves out, is named with its object", async () => {
   assert.equal(await notes(entry()), "");
@@ -81,7 +81,7 @@ Deno.test("a route that is not exported to the gateway's namespace is noted", as
   );
   assert.equal(
     said,
-    "VirtualService/shop/rules has rules for cart.test and is exported to shop alone, so namespace edge does not see it",
+    "VirtualService/shop/rules has rules for cart.test and is exported only to shop, so namespace edge does not see it",
   );
 });
 
