@@ -156,7 +156,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     config("token: t, as: '', as-uid: x, as-user-extra: {a: [b]}"),
     /expected the user of as-uid and as-user-extra/,
   ],
-  ["a key without its certificate", config("client-key: x"), /a client certificate or a key alone/],
+  ["a key without its certificate", config("client-key: x"), /only one of client certificate and key, expected both/],
   [
     "data that is no base64",
     config("client-certificate-data: '%', client-key-data: '%'"),
