@@ -29,6 +29,8 @@ export interface StageChoice {
 export interface StageSelection extends StageChoice {
   /** Concerned proxies of all servers. */
   readonly total: number;
+  /** The places of the chosen proxies of all servers. */
+  readonly places: ReadonlySet<number>;
 }
 
 /** The last known choice before a restart. */
@@ -41,6 +43,8 @@ export interface EarlierChoice {
 /** The place behind all places. */
 const EVERY_PLACE = 2 ** 48;
 
+const NO_PLACES: ReadonlySet<number> = new Set();
+
 /** Share of a stage by which the number of its proxies may differ while proxies come and go. */
 const TOLERATED = 1 / 20;
 
@@ -52,15 +56,18 @@ const TOLERATED = 1 / 20;
  * the stage is that of all expected proxies.
  * @param elsewhere The places of the concerned proxies of other servers.
  * @param present The present limit of the stage, which stays while its number of proxies fits.
+ * @param kept The places of the proxies that keep the candidate. When other proxies leave, or a server no longer reports
+ * its proxies, these proxies are a larger share of the rest.
  */
 export function chooseProxies(
   object: string,
   concerned: Iterable<string>,
   percent: number,
-  { earlier, elsewhere = [], present = -1 }: {
+  { earlier, elsewhere = [], present = -1, kept = NO_PLACES }: {
     readonly earlier?: EarlierChoice | undefined;
     readonly elsewhere?: readonly number[];
     readonly present?: number;
+    readonly kept?: ReadonlySet<number>;
   } = {},
 ): StageSelection {
   const own = placesOf(object, concerned);
@@ -71,16 +78,29 @@ export function chooseProxies(
   // A proxy that has not come back yet keeps its version, so the limit does not fall to the known proxies.
   const limit = earlier !== undefined && size > 0 && able.length <= size
     ? earlier.limit
-    : limitOf(able, size, present, percent === 100 && earlier === undefined);
-  return { proxies: upTo(own, limit), limit, total: all.length };
+    : limitOf(able, size, { present, kept, isEverybody: percent === 100 && earlier === undefined });
+  return {
+    ...{ proxies: upTo(own, limit), limit, total: all.length },
+    places: new Set(all.filter((place) => place <= limit)),
+  };
 }
 
-function limitOf(places: readonly number[], size: number, present: number, isEverybody: boolean): number {
+function limitOf(
+  places: readonly number[],
+  size: number,
+  { present, kept, isEverybody }: {
+    readonly present: number;
+    readonly kept: ReadonlySet<number>;
+    readonly isEverybody: boolean;
+  },
+): number {
   if (size === 0) return -1;
   if (isEverybody) return EVERY_PLACE;
-  const chosen = places.filter((place) => place <= present).length;
-  if (chosen > 0 && Math.abs(chosen - size) <= size * TOLERATED) return present;
-  return places[size - 1] ?? places.at(-1) ?? -1;
+  const chosen = places.filter((place) => place <= present);
+  if (chosen.length > 0 && Math.abs(chosen.length - size) <= size * TOLERATED) return present;
+  const most = Math.max(size, chosen.filter((place) => kept.has(place)).length);
+  if (most > size && chosen.length === most) return present;
+  return places[most - 1] ?? places.at(-1) ?? -1;
 }
 
 /** The proxies whose places are not behind a limit. */

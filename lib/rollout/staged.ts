@@ -7,8 +7,8 @@ import { HashedObject } from "../config/hashed_object.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { EarlierChoice, StageChoice } from "./choice.ts";
 import type { ErrorRate } from "./errors.ts";
-import type { RolloutState } from "./machine.ts";
-import { ROLLOUT_ANNOTATIONS } from "./plan.ts";
+import { type RolloutState, shareOf, underPlan } from "./machine.ts";
+import { ROLLOUT_ANNOTATIONS, type RolloutPlan } from "./plan.ts";
 
 /** What must survive a restart about an object with a plan. */
 export interface StagedRecord {
@@ -52,6 +52,8 @@ export interface Staged {
   ends: boolean;
   /** The rollout concerned no proxy when it was looked at last. */
   isIdle: boolean;
+  /** The places of the proxies of all servers that keep the candidate while the share of the plan does not fall. */
+  kept: ReadonlySet<number>;
   before: ErrorRate | undefined;
 }
 
@@ -62,8 +64,16 @@ export const noChoice = (): StageChoice => ({ proxies: new Set(), limit: -1 });
 export function unseenObject(settled: AnyConfigObject | undefined): Staged {
   return {
     ...{ settled, candidate: undefined, rollout: undefined, choice: noChoice(), total: 0 },
-    ...{ earlier: undefined, ends: false, isIdle: false, before: undefined },
+    ...{ earlier: undefined, ends: false, isIdle: false, kept: new Set<number>(), before: undefined },
   };
+}
+
+/** Puts a rollout under the present plan of its object. @param now milliseconds since the epoch */
+export function replan(staged: Staged, plan: RolloutPlan, now: number): void {
+  const { rollout } = staged;
+  if (rollout === undefined) return;
+  staged.rollout = underPlan(rollout, plan, now);
+  if (shareOf(staged.rollout) < shareOf(rollout)) staged.kept = new Set();
 }
 
 /** A rollout with its objects and proxies. @param waits Why rollouts wait, by object. */

@@ -11,14 +11,14 @@
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { chooseProxies, chosenUpTo, placeInOrder, sameProxies, sizeOfStage } from "./choice.ts";
 import { defaultShares, type RolloutDefaults } from "./defaults.ts";
-import type { ErrorRate } from "./errors.ts";
 import { LineKeeper, type RolloutLine } from "./line.ts";
-import { beginRollout, shareOf, type StageFacts, stepRollout, underPlan } from "./machine.ts";
+import { beginRollout, shareOf, type StageFacts, stepRollout } from "./machine.ts";
 import { isFaults, planOf, type RolloutPlan } from "./plan.ts";
 import {
   contentHash,
   decidedText,
   noChoice,
+  replan,
   type RunningRollout,
   shownRollout,
   type Staged,
@@ -177,7 +177,7 @@ export class StagedObjects {
       this.revision++;
       this.#running.set(key, staged);
       staged.candidate = object;
-      staged.rollout = underPlan(rollout, plan, now());
+      replan(staged, plan, now());
     } else {
       this.revision++;
       this.#running.set(key, staged);
@@ -257,7 +257,7 @@ export class StagedObjects {
   }
 
   /** Notes requests and errors before a rollout. */
-  noteBefore(key: string, before: ErrorRate): void {
+  noteBefore(key: string, before: NonNullable<Staged["before"]>): void {
     const staged = this.#running.get(key);
     if (staged === undefined) return;
     staged.before = before;
@@ -277,7 +277,7 @@ export class StagedObjects {
       return "settled";
     }
     staged.rollout = next;
-    if (next.phase === "taken-back") staged.choice = noChoice();
+    if (next.phase === "taken-back") Object.assign(staged, { choice: noChoice(), kept: new Set() });
     return "changed";
   }
 
@@ -296,12 +296,12 @@ export class StagedObjects {
   ): boolean {
     const staged = this.#staged.get(key);
     if (staged?.rollout === undefined || staged.ends) return false;
-    const { choice, earlier } = staged;
+    const { choice, earlier, kept } = staged;
     if (!returning) staged.earlier = undefined;
-    const { total, ...next } = chooseProxies(key, concerned, shareOf(staged.rollout), {
-      ...{ earlier: returning ? earlier : undefined, elsewhere, present: choice.limit },
+    const { total, places, ...next } = chooseProxies(key, concerned, shareOf(staged.rollout), {
+      ...{ earlier: returning ? earlier : undefined, elsewhere, present: choice.limit, kept },
     });
-    staged.total = total;
+    Object.assign(staged, { total, kept: places });
     this.#setIdle(key, staged, total === 0 && !returning);
     const isSame = sameProxies(next.proxies, choice.proxies);
     if (isSame && next.limit === choice.limit) return false;
@@ -315,7 +315,7 @@ export class StagedObjects {
     const staged = this.#running.get(key);
     if (staged === undefined || staged.ends || (staged.choice.limit < 0 && staged.earlier === undefined)) return false;
     const had = staged.choice.proxies.size > 0;
-    Object.assign(staged, { choice: noChoice(), earlier: undefined });
+    Object.assign(staged, { choice: noChoice(), earlier: undefined, kept: new Set() });
     this.revision++;
     return had;
   }
@@ -347,12 +347,12 @@ export class StagedObjects {
   lead(): void {
     this.#heard.clear();
     for (const staged of this.#running.values()) {
-      const { choice: { limit }, total, candidate, rollout } = staged;
+      const { choice: { limit }, total, candidate } = staged;
       staged.isIdle = false;
       if (limit >= 0) staged.earlier = { total, limit };
       // No server may have seen an edit of the plan while it led.
       const plan = candidate && this.planOf(candidate);
-      if (plan !== undefined && rollout !== undefined) staged.rollout = underPlan(rollout, plan, this.#options.now());
+      if (plan !== undefined) replan(staged, plan, this.#options.now());
     }
   }
 

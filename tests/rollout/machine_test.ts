@@ -190,9 +190,26 @@ Deno.test("a rollout that was taken back begins again under other stages only", 
 Deno.test("a proxy in two reports counts once", () => {
   const proxies = Array.from({ length: 20 }, (_, at) => `p${at}`);
   const key = "VirtualService/x/a";
-  const { proxies: chosen, limit } = chooseProxies(key, proxies, 50);
   const again = proxies.slice(0, 10).map((proxy) => placeInOrder(proxy, key));
-  assert.deepEqual(chooseProxies(key, proxies, 50, { elsewhere: again }), { proxies: chosen, limit, total: 20 });
+  assert.deepEqual(chooseProxies(key, proxies, 50, { elsewhere: again }), chooseProxies(key, proxies, 50));
+});
+
+Deno.test("a proxy of the stage keeps the candidate when others leave, and others that come take no more than the share", () => {
+  const proxies = Array.from({ length: 20 }, (_, at) => `p${at}`);
+  const key = "VirtualService/x/a";
+  const whole = chooseProxies(key, proxies, 50);
+  const rest = proxies.filter((proxy) => !whole.proxies.has(proxy));
+  const own = [...[...whole.proxies].slice(0, 8), ...rest.slice(0, 2)];
+  const before = { present: whole.limit, kept: whole.places };
+  const now = chooseProxies(key, own, 50, before);
+  assert.deepEqual([now.proxies, now.limit], [new Set(own.slice(0, 8)), whole.limit]);
+  assert.equal(
+    chooseProxies(key, own, 50, { ...before, kept: new Set() }).proxies.size,
+    5,
+    "a smaller share in the plan",
+  );
+  const others = Array.from({ length: 1000 }, (_, at) => `q${at}`);
+  assert.equal(chooseProxies(key, [...own, ...others], 10, before).proxies.size, 101);
 });
 
 Deno.test("a new leader that knows half of the proxies keeps the limit of the leader before", () => {

@@ -251,6 +251,24 @@ Deno.test("an object without its plan goes everywhere at once", () => {
   assert.deepEqual(staged.settledChange({ removed: [next], added: [whole] }), { removed: [good], added: [whole] });
 });
 
+Deno.test("proxies of a stage keep the candidate when others leave, until the plan has a smaller share", () => {
+  const good = route("1s", {});
+  const half = route("2s", { "mesh.io/rollout": "50%,100%" });
+  const fifth = route("2s", { "mesh.io/rollout": "20%,100%" });
+  const staged = world();
+  staged.settledChange({ removed: [], added: [good] });
+  staged.settledChange({ removed: [good], added: [half] });
+  const having = () => new Set([...PROXIES].filter((proxy) => staged.candidatesOf(proxy) !== undefined));
+  staged.choose(good.key, PROXIES);
+  const chosen = having();
+  assert.equal(chosen.size, 5);
+  staged.choose(good.key, chosen);
+  assert.deepEqual(having(), chosen);
+  staged.settledChange({ removed: [half], added: [fifth] });
+  staged.choose(good.key, chosen);
+  assert.equal(having().size, 1);
+});
+
 Deno.test("a restart in the middle goes on at the stage with the proxies of the stage", () => {
   const [good, next] = [route("1s", {}), route("2s")];
   const staged = world();
