@@ -46,18 +46,16 @@ export class NamesInQuestion {
   }
 
   /**
-   * A response tells the client of all absent names. Names of resources that come with a later response stay in question:
-   * the resources may go before.
+   * A response tells the client of all absent names. The other names stay in question until the last response of an
+   * answer: their resources may go before.
    *
    * @param want the resources that exist
-   * @param next the client's resources after the response; equal to `want`: nothing comes later
+   * @param isLast the response brings the client to all resources that it should have
    */
-  dispatched(want: SetStack, next: SetStack): void {
-    const comesLater = (name: string) => isNamedInStack(want, name) && !isNamedInStack(next, name);
+  dispatched(want: SetStack, isLast: boolean): void {
     const all = this.#unsure;
-    const later = next === want || all.size === 0 ? [] : [...all].filter(comesLater);
-    this.#unsure = later.length === 0 ? this.#table.empty : this.#table.of(later);
-    this.#inFlight = later.length === 0 ? all : this.#table.minus(all, this.#unsure);
+    this.#inFlight = isLast ? all : this.#table.of(this.missing(want));
+    this.#unsure = isLast ? this.#table.empty : this.#table.minus(all, this.#inFlight);
   }
 
   /** The client has answered the response. What a client has rejected it has not heard. */

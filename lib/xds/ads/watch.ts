@@ -210,7 +210,7 @@ export class Watch {
     this.#unrecorded.dispatched(selected, next);
     this.resources.dispatched(inFlight, next);
     this.owes = false;
-    this.#questions.dispatched(want, next);
+    this.#questions.dispatched(selected, next === want);
   }
 
   /** Applies a request of the state-of-the-world variant. */
