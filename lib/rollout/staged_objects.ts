@@ -277,7 +277,7 @@ export class StagedObjects {
       return "settled";
     }
     staged.rollout = next;
-    if (next.phase === "taken-back") Object.assign(staged, { choice: noChoice(), kept: new Set() });
+    if (next.phase === "taken-back") staged.choice = noChoice();
     return "changed";
   }
 
@@ -315,7 +315,7 @@ export class StagedObjects {
     const staged = this.#running.get(key);
     if (staged === undefined || staged.ends || (staged.choice.limit < 0 && staged.earlier === undefined)) return false;
     const had = staged.choice.proxies.size > 0;
-    Object.assign(staged, { choice: noChoice(), earlier: undefined, kept: new Set() });
+    Object.assign(staged, { choice: noChoice(), earlier: undefined });
     this.revision++;
     return had;
   }
